@@ -1,1 +1,19 @@
-//! Placeholder.
+//! The Anchorbolt host as a library: Storm-style topologies whose bolts are WebAssembly components.
+//!
+//! In: a manifest, its plugins, and for embedders native spouts and bolts. Out: a running topology and its
+//! report. Which part may use which, in arrows: `runtime -> core`, `spouts, sinks -> port`, everyone ->
+//! `telemetry`, [`assemble`] -> all. Never `runtime <-> wasm`, never `runtime <-> spouts`.
+//!
+//! - [`assemble`]: from a manifest to a running topology; where an embedder begins.
+//! - [`runtime`]: executors, queues, the ack path, the drain.
+//! - [`spouts`], [`sinks`]: the native kinds, one file each.
+//! - [`telemetry`]: counters and the report.
+
+pub mod assemble;
+pub mod runtime;
+pub mod sinks;
+pub mod spouts;
+pub mod telemetry;
+
+pub use anchorbolt_core as core;
+pub use anchorbolt_wasm as wasm;

@@ -1,2 +1,76 @@
-//! Placeholder.
-fn main() {}
+//! The command `anchorbolt`.
+//!
+//! In: arguments. Out: what a person or a script reads, and the exit code of the contract: 0 fine, 1 ran but
+//! something was lost or given up, 2 the user's input is wrong, 3 the environment is.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints")]
+
+mod args;
+mod check;
+mod inspect;
+mod live;
+mod logs;
+mod render;
+mod run;
+mod table;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// How a command ended.
+type Exit = u8;
+/// Everything is fine.
+const FINE: Exit = 0;
+/// It ran, but found or lost something.
+const FOUND: Exit = 1;
+/// The user's input is wrong.
+const INPUT: Exit = 2;
+/// The environment, or the host itself.
+const ENVIRONMENT: Exit = 3;
+
+/// The argument with which the host runs itself as a bounded compiler.
+const COMPILE: &str = "__compile";
+
+fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|arg| arg == COMPILE) {
+        return ExitCode::from(u8::try_from(anchorbolt_host::wasm::compile_child_main()).unwrap_or(ENVIRONMENT));
+    }
+    let cli = Cli::parse();
+    let code = match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::check(&args),
+        Command::Inspect(args) => inspect::inspect(&args),
+    };
+    ExitCode::from(code)
+}
+
+/// A host that compiles plugins in a bounded child of this binary. Says what is wrong when there is none.
+fn host() -> Result<anchorbolt_host::assemble::Host, Exit> {
+    use anchorbolt_host::wasm::ChildProcess;
+    let exe = std::env::current_exe().map_err(|e| {
+        eprintln!("error: can't find this program's own file: {e}");
+        ENVIRONMENT
+    })?;
+    let compiler = ChildProcess { exe, args: vec![COMPILE.into()] };
+    anchorbolt_host::assemble::Host::new(std::sync::Arc::new(compiler), cache_dir()).map_err(|e| {
+        eprintln!("error: {e}");
+        ENVIRONMENT
+    })
+}
+
+/// `$XDG_CACHE_HOME/anchorbolt`, or `~/.cache/anchorbolt`.
+fn cache_dir() -> Option<std::path::PathBuf> {
+    let var = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(std::path::PathBuf::from);
+    let base = var("XDG_CACHE_HOME").or_else(|| Some(var("HOME")?.join(".cache")));
+    base.filter(|dir| dir.is_absolute()).map(|dir| dir.join("anchorbolt"))
+}
+
+/// Writes to standard output. A reader that has gone is no error.
+fn say(text: &str) {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+        tracing::debug!("standard output is closed");
+    }
+}

@@ -1,0 +1,91 @@
+//! `anchorbolt inspect`: what a plugin is.
+
+use crate::args::InspectArgs;
+use crate::{Exit, FINE, INPUT, host, say};
+use anchorbolt_host::core::port::{CallError, Declaration};
+use anchorbolt_host::wasm::Inspection;
+use serde_json::json;
+use std::path::Path;
+
+/// Shows a plugin.
+pub(crate) fn inspect(args: &InspectArgs) -> Exit {
+    if !serde_json::from_str::<serde_json::Value>(&args.config).is_ok_and(|v| v.is_object()) {
+        eprintln!("error: --config is not a JSON object: {}", args.config);
+        return INPUT;
+    }
+    let host = match host() {
+        Ok(host) => host,
+        Err(exit) => return exit,
+    };
+    match host.inspect(&args.plugin, &args.config) {
+        Err(error) => {
+            eprintln!("error: {}: {error}", args.plugin.display());
+            INPUT
+        }
+        Ok(found) if args.json => {
+            say(&format!("{:#}\n", as_json(&found)));
+            if found.declaration.is_ok() { FINE } else { INPUT }
+        }
+        Ok(found) => {
+            say(&as_text(&args.plugin, &found));
+            match &found.declaration {
+                Ok(_) => FINE,
+                Err(error) => {
+                    eprintln!("error: the plugin does not declare itself with this configuration: {}", text(error));
+                    eprintln!("help: give the configuration that the manifest gives it: --config '{{\"key\": ..}}'");
+                    INPUT
+                }
+            }
+        }
+    }
+}
+
+fn text(error: &CallError) -> String {
+    match error {
+        CallError::Declared(text) => text.clone(),
+        CallError::Died(death) => format!("{} ({})", death.reason, death.class),
+    }
+}
+
+fn as_json(found: &Inspection) -> serde_json::Value {
+    let declaration = match &found.declaration {
+        Ok(d) => json!({
+            "outputs": d.outputs.iter().map(|o| json!({"name": o.name, "fields": o.fields, "direct": o.direct})).collect::<Vec<_>>(),
+            "stateless": d.stateless,
+        }),
+        Err(error) => json!({ "error": text(error) }),
+    };
+    let list = |items: &[(String, Vec<String>)]| {
+        items.iter().map(|(name, f)| (name.clone(), json!(f))).collect::<serde_json::Map<_, _>>()
+    };
+    json!({
+        "bytes": found.bytes, "sha256": found.sha256, "declaration": declaration,
+        "imports": list(&found.imports), "exports": list(&found.exports),
+    })
+}
+
+fn as_text(path: &Path, found: &Inspection) -> String {
+    let mut out = format!("{}\n  {} bytes, sha256 {}\n", path.display(), found.bytes, found.sha256);
+    if let Ok(declaration) = &found.declaration {
+        out += &declared(declaration);
+    }
+    for (what, items) in [("imports", &found.imports), ("exports", &found.exports)] {
+        out += &format!("  {what}\n");
+        for (name, functions) in items {
+            out += &format!("    {name}: {}\n", functions.join(", "));
+        }
+    }
+    out
+}
+
+fn declared(declaration: &Declaration) -> String {
+    let mut out = String::new();
+    for output in &declaration.outputs {
+        let direct = if output.direct { ", direct" } else { "" };
+        out += &format!("  stream {} [{}]{direct}\n", output.name, output.fields.join(", "));
+    }
+    if declaration.outputs.is_empty() {
+        out += "  no output streams\n";
+    }
+    out + if declaration.stateless { "  stateless\n" } else { "  keeps state\n" }
+}

@@ -1,0 +1,368 @@
+//! Applies the log of one call.
+//!
+//! Emissions go to the router, settlements to [`Effects`], in the order of the log. What can be blamed on
+//! live tuples fails them; what can't is a [`Violation`], and the caller treats the call as dead: it
+//! discards the router's open batches and runs the tuples again one by one.
+
+use super::held::{Entry, Found, Held, State};
+use crate::batch::Lineage;
+use crate::failure::{Class, Cost, Failure};
+use crate::grouping::{Anchor, Router, RowFault, Source};
+use crate::ids::{Edge, RootId, TaskId};
+use crate::port::{Emissions, FailKind, Op};
+
+/// A breach of the contract that can't be blamed on a tuple. It costs the call.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Violation(pub String);
+
+/// What a call did to the trees, and how much it did. Buffers are used again from call to call.
+#[derive(Debug, Default)]
+pub struct Effects {
+    /// Settled edges: tree, and the XOR of a tuple's edge and its children's. Neighbours of one tree are
+    /// coalesced.
+    pub acks: Vec<(RootId, Edge)>,
+    /// Trees that failed, each with its failure.
+    pub fails: Vec<(RootId, Failure)>,
+    /// Trees whose timeout starts again.
+    pub resets: Vec<RootId>,
+    /// Errors for the report.
+    pub errors: Vec<String>,
+    /// Rows that the guest emitted.
+    pub emitted: u64,
+    /// Copies that were sent to tasks.
+    pub transferred: u64,
+    /// Tuples acked.
+    pub acked: u64,
+    /// Tuples failed.
+    pub failed: u64,
+    /// Of those, by a breach of the contract.
+    pub violations: u64,
+    /// Settlements of tuples that were settled before: ignored.
+    pub repeated: u64,
+    /// Kept handles that were settled.
+    settled_kept: Vec<u32>,
+}
+
+impl Effects {
+    /// Empties it and keeps the buffers.
+    pub fn clear(&mut self) {
+        self.acks.clear();
+        self.fails.clear();
+        self.resets.clear();
+        self.errors.clear();
+        self.settled_kept.clear();
+        (self.emitted, self.transferred, self.acked, self.failed) = (0, 0, 0, 0);
+        (self.violations, self.repeated) = (0, 0);
+    }
+
+    /// Settles a tuple as done.
+    pub fn ack_entry(&mut self, entry: &mut Entry) {
+        entry.state = State::Settled;
+        self.acked += 1;
+        match &entry.lineage {
+            Lineage::None => {}
+            Lineage::One(root, edge) => self.ack(*root, edge ^ entry.children),
+            Lineage::Many(list) => list.iter().for_each(|(r, e)| self.ack(*r, e ^ entry.children)),
+        }
+    }
+
+    /// Settles a tuple as failed: every tree it belongs to fails.
+    pub fn fail_entry(&mut self, entry: &mut Entry, failure: &Failure) {
+        entry.state = State::Settled;
+        self.failed += 1;
+        self.fails.extend(entry.lineage.iter().map(|(root, _)| (root, failure.clone())));
+    }
+
+    #[inline]
+    fn ack(&mut self, root: RootId, xor: Edge) {
+        match self.acks.last_mut() {
+            Some((r, x)) if *r == root => *x ^= xor,
+            _ => self.acks.push((root, xor)),
+        }
+    }
+}
+
+/// Applies logs for one task: who it is, for the failures it writes.
+pub struct Applier {
+    /// The bolt.
+    pub component: String,
+    /// The task.
+    pub task: TaskId,
+}
+
+impl Applier {
+    /// Applies a log.
+    ///
+    /// # Errors
+    /// At the first breach that no live tuple can be blamed for. The router and `effects` then hold
+    /// half of the call and must be discarded.
+    pub fn apply(
+        &self,
+        log: &mut Vec<Op>,
+        held: &mut Held,
+        router: &mut Router,
+        effects: &mut Effects,
+        draw: &mut impl FnMut() -> Edge,
+    ) -> Result<(), Violation> {
+        for op in log.drain(..) {
+            match op {
+                Op::Emit(e) => self.emit(&e, None, held, router, effects, draw)?,
+                Op::EmitPlaced(e, placed) => self.emit(&e, Some(&placed), held, router, effects, draw)?,
+                Op::Ack(ids) => ack(&ids, held, effects)?,
+                Op::Fail(list) => self.fail(list, held, effects)?,
+                Op::ResetTimeout(ids) => reset(&ids, held, effects)?,
+                Op::ReportError(text) => effects.errors.push(text),
+            }
+        }
+        held.sweep(&effects.settled_kept);
+        Ok(())
+    }
+
+    /// A failure of this task's.
+    pub fn failure(&self, class: Class, cost: Cost, reason: String) -> Failure {
+        let (component, output) = (self.component.clone(), String::new());
+        Failure { class, cost, component, task: self.task, reason, output, input: None }
+    }
+
+    fn emit(
+        &self,
+        e: &Emissions,
+        placed: Option<&[Vec<TaskId>]>,
+        held: &mut Held,
+        router: &mut Router,
+        effects: &mut Effects,
+        draw: &mut impl FnMut() -> Edge,
+    ) -> Result<(), Violation> {
+        check_columns(e)?;
+        for (i, &stream) in e.streams.iter().enumerate() {
+            let row = &e.data[e.offsets[i] as usize..e.offsets[i + 1] as usize];
+            let anchors = &e.anchors[e.anchor_offsets[i] as usize..e.anchor_offsets[i + 1] as usize];
+            let target = e.targets.get(i).copied().unwrap_or(0);
+            let to = match placed {
+                Some(list) => To::Placed(list.get(i).map_or(&[], |l| &l[..])),
+                None => To::Grouping(target),
+            };
+            let result = match anchors {
+                [one] => emit_from_one(*one, stream, to, row, held, router, draw)?,
+                _ => emit_from_many(anchors, stream, to, row, held, router, draw)?,
+            };
+            match result {
+                Ok(copies) => {
+                    effects.emitted += 1;
+                    effects.transferred += u64::from(copies);
+                }
+                Err(fault) => self.blame(i, anchors, &fault, held, effects)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails the anchors of a bad emission.
+    fn blame(
+        &self,
+        i: usize,
+        anchors: &[u32],
+        fault: &RowFault,
+        held: &mut Held,
+        effects: &mut Effects,
+    ) -> Result<(), Violation> {
+        let text = format!("emission {i}: {fault}");
+        if anchors.is_empty() {
+            return Err(Violation(text));
+        }
+        let class = if matches!(fault, RowFault::Size { .. }) { Class::Size } else { Class::Protocol };
+        let failure = self.failure(class, Cost::Fault, text);
+        for &handle in anchors {
+            if let Found::Live(entry) = held.find(handle) {
+                effects.fail_entry(entry, &failure);
+                effects.violations += 1;
+                effects.settled_kept.push(handle);
+            }
+        }
+        Ok(())
+    }
+
+    fn fail(
+        &self,
+        list: Vec<(u32, FailKind, String)>,
+        held: &mut Held,
+        effects: &mut Effects,
+    ) -> Result<(), Violation> {
+        for (handle, kind, reason) in list {
+            let (class, cost) = match kind {
+                FailKind::Fail => (Class::Failed, Cost::Fault),
+                FailKind::Retry => (Class::Failed, Cost::Patience),
+                FailKind::Reject => (Class::Rejected, Cost::Final),
+            };
+            match held.find(handle) {
+                Found::Live(entry) => {
+                    effects.fail_entry(entry, &self.failure(class, cost, reason));
+                    effects.settled_kept.push(handle);
+                }
+                Found::Settled => effects.repeated += 1,
+                Found::Unknown => return Err(unknown("fail", handle)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where an emission goes.
+#[derive(Clone, Copy)]
+enum To<'a> {
+    /// To whom the groupings pick; the task a direct stream names.
+    Grouping(TaskId),
+    /// To whom they picked during the call.
+    Placed(&'a [TaskId]),
+}
+
+type Routed = Result<Result<u32, RowFault>, Violation>;
+
+/// The usual case: one anchor, and that of one tree. No list is built.
+#[inline]
+fn emit_from_one(
+    handle: u32,
+    stream: u32,
+    to: To<'_>,
+    row: &[u8],
+    held: &mut Held,
+    router: &mut Router,
+    draw: &mut impl FnMut() -> Edge,
+) -> Routed {
+    let Found::Live(entry) = held.find(handle) else {
+        return emit_from_many(&[handle], stream, to, row, held, router, draw);
+    };
+    entry.emitted = entry.emitted.wrapping_add(1);
+    let attempt = entry.attempt;
+    if let (Lineage::One(root, _), To::Grouping(target)) = (&entry.lineage, to) {
+        return Ok(router.route(stream, target, row, attempt, Source::One(*root), draw).map(|(xor, copies)| {
+            entry.children ^= xor;
+            copies
+        }));
+    }
+    let mut anchor = [Anchor { lineage: &entry.lineage, children: entry.children }];
+    let routed = send(router, stream, to, row, attempt, Source::Anchors(&mut anchor), draw);
+    let [Anchor { children, .. }] = anchor;
+    entry.children = children;
+    Ok(routed)
+}
+
+/// Several anchors, or none. Settled ones are left out; none but settled ones is a breach.
+fn emit_from_many(
+    handles: &[u32],
+    stream: u32,
+    to: To<'_>,
+    row: &[u8],
+    held: &mut Held,
+    router: &mut Router,
+    draw: &mut impl FnMut() -> Edge,
+) -> Routed {
+    if handles.is_empty() {
+        return Ok(send(router, stream, to, row, 1, Source::None, draw));
+    }
+    let mut parents: Vec<(u32, Lineage, Edge)> = Vec::with_capacity(handles.len());
+    let (mut attempt, mut settled) = (1, None);
+    for &handle in handles {
+        match held.find(handle) {
+            Found::Live(entry) => {
+                entry.emitted = entry.emitted.wrapping_add(1);
+                attempt = attempt.max(entry.attempt);
+                parents.push((handle, entry.lineage.clone(), 0));
+            }
+            Found::Settled => settled = Some(handle),
+            Found::Unknown => return Err(unknown("emit", handle)),
+        }
+    }
+    if let (true, Some(handle)) = (parents.is_empty(), settled) {
+        return Err(Violation(format!("emit: anchored to tuple {handle}, which was settled before")));
+    }
+    let mut anchors: Vec<Anchor<'_>> =
+        parents.iter().map(|(_, lineage, children)| Anchor { lineage, children: *children }).collect();
+    let routed = send(router, stream, to, row, attempt, Source::Anchors(&mut anchors), draw);
+    let children: Vec<Edge> = anchors.iter().map(|a| a.children).collect();
+    for ((handle, ..), xor) in parents.iter().zip(children) {
+        if let Found::Live(entry) = held.find(*handle) {
+            entry.children ^= xor;
+        }
+    }
+    Ok(routed)
+}
+
+fn send(
+    router: &mut Router,
+    stream: u32,
+    to: To<'_>,
+    row: &[u8],
+    attempt: u32,
+    source: Source<'_, '_>,
+    draw: &mut impl FnMut() -> Edge,
+) -> Result<u32, RowFault> {
+    match to {
+        To::Grouping(target) => router.route(stream, target, row, attempt, source, draw).map(|(_, n)| n),
+        To::Placed(tasks) => router.route_placed(stream, tasks, row, attempt, source, draw),
+    }
+}
+
+fn ack(ids: &[u32], held: &mut Held, effects: &mut Effects) -> Result<(), Violation> {
+    for &handle in ids {
+        match held.find(handle) {
+            Found::Live(entry) => effects.ack_entry(entry),
+            Found::Settled => {
+                effects.repeated += 1;
+                continue;
+            }
+            Found::Unknown => return Err(unknown("ack", handle)),
+        }
+        if held.index_in_call(handle).is_none() {
+            effects.settled_kept.push(handle);
+        }
+    }
+    Ok(())
+}
+
+fn reset(ids: &[u32], held: &mut Held, effects: &mut Effects) -> Result<(), Violation> {
+    for &handle in ids {
+        match held.find(handle) {
+            Found::Live(entry) => effects.resets.extend(entry.lineage.iter().map(|(root, _)| root)),
+            Found::Settled => effects.repeated += 1,
+            Found::Unknown => return Err(unknown("reset-timeout", handle)),
+        }
+    }
+    Ok(())
+}
+
+fn unknown(what: &str, handle: u32) -> Violation {
+    Violation(format!("{what}: handle {handle} was never given to this task"))
+}
+
+/// Lengths agree; offsets start at 0, ascend and stay in range.
+fn check_columns(e: &Emissions) -> Result<(), Violation> {
+    let m = e.streams.len();
+    let length = |name: &str, is: usize, should: usize| match is == should {
+        true => Ok(()),
+        false => Err(Violation(format!("emit: {m} emissions need {should} {name}, there are {is}"))),
+    };
+    length("offsets", e.offsets.len(), m + 1)?;
+    length("anchor-offsets", e.anchor_offsets.len(), m + 1)?;
+    if !e.targets.is_empty() {
+        length("targets", e.targets.len(), m)?;
+    }
+    check_offsets("offsets", &e.offsets, e.data.len())?;
+    check_offsets("anchor-offsets", &e.anchor_offsets, e.anchors.len())
+}
+
+fn check_offsets(name: &str, offsets: &[u32], end: usize) -> Result<(), Violation> {
+    if offsets.first() != Some(&0) {
+        return Err(Violation(format!("emit: {name} do not start at 0")));
+    }
+    if let Some(i) = (1..offsets.len()).find(|&i| offsets[i] < offsets[i - 1]) {
+        return Err(Violation(format!("emit: {name} descend at {i}: {} after {}", offsets[i], offsets[i - 1])));
+    }
+    match offsets.last() {
+        Some(&last) if last as usize > end => {
+            Err(Violation(format!("emit: {name} end at {last}, but there are {end}")))
+        }
+        _ => Ok(()),
+    }
+}

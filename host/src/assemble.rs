@@ -1,0 +1,433 @@
+//! From a manifest to a running topology: the only file that knows every module.
+//!
+//! In: the manifest's file and `--set` arguments. Out: [`Loaded`] with every mistake at once, and from it a
+//! [`Running`] topology. Invariant: a plugin that does not load hides no mistake elsewhere.
+//!
+//! ```no_run
+//! use anchorbolt_host::assemble::{Host, RunOptions, Source};
+//! use anchorbolt_host::runtime::How;
+//!
+//! let host = Host::in_process(None)?;
+//! let loaded = host.load(&Source::new("topology.toml"))?;
+//! for diagnostic in &loaded.diagnostics {
+//!     eprintln!("{}", diagnostic.message);
+//! }
+//! let how = How { until_drained: true, ..How::default() };
+//! let running = loaded.start(RunOptions { how, ..RunOptions::default() })?;
+//! let ended = running.wait(how);
+//! println!("{:#}", ended.report.json());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::runtime::{How, LaunchError, NativeFactory, Parts, Running, SpoutFactory, SystemClock, launch};
+use crate::{sinks, spouts};
+use anchorbolt_core::manifest::{Bolt, Code, Diagnostic, Manifest, Sources, Text, SpoutKind, codes, parse, sort};
+use anchorbolt_core::plan::{BoltPlan, Plan, Role, plan};
+use anchorbolt_core::port::{CallError, Declaration, InstanceFactory, Spout};
+use anchorbolt_wasm::{
+    Compiler, Engine, EngineError, EngineOptions, Factory, GuestEvents, InProcess, Inspection, Level, LoadError,
+    Metric, Plugin, Settings,
+};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A manifest is no longer than this.
+const MANIFEST_BYTES_MAX: u64 = 16 << 20;
+
+/// Where a topology comes from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The manifest's file.
+    pub path: PathBuf,
+    /// `--set` arguments, each `PATH=VALUE`.
+    pub sets: Vec<String>,
+}
+
+impl Source {
+    /// A manifest as it is.
+    pub fn new(path: impl Into<PathBuf>) -> Source {
+        Source { path: path.into(), sets: vec![] }
+    }
+}
+
+/// The manifest's file could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("can't read the manifest {}: {error}", .path.display())]
+pub struct ReadError {
+    /// Which file.
+    pub path: PathBuf,
+    /// Why.
+    pub error: io::Error,
+}
+
+/// Loads topologies. One engine serves all of a process.
+pub struct Host {
+    engine: Engine,
+}
+
+/// A manifest that was read, its plugins, and all that is wrong with them.
+pub struct Loaded {
+    /// What the manifest says.
+    pub manifest: Manifest,
+    /// The checked graph; none when anything is wrong.
+    pub plan: Option<Plan>,
+    /// Every mistake and warning, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The texts that the diagnostics point into.
+    pub sources: Sources,
+    base: PathBuf,
+    plugins: BTreeMap<String, (Plugin, Declaration)>,
+    native_bolts: BTreeMap<String, Arc<dyn InstanceFactory>>,
+    native_spouts: BTreeMap<String, SpoutFactory>,
+    output_closed: Arc<AtomicBool>,
+}
+
+/// How to run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunOptions {
+    /// When the run ends by itself.
+    pub how: How,
+}
+
+/// Why a loaded topology did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It has mistakes: see [`Loaded::diagnostics`].
+    #[error("the topology has mistakes")]
+    Mistakes,
+    /// A grant can't be given.
+    #[error("bolt `{component}`: {reason}")]
+    Grant {
+        /// The bolt.
+        component: String,
+        /// Why.
+        reason: String,
+    },
+    /// It could not be launched.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+}
+
+impl Host {
+    /// A host with this compiler; compiled code is kept in `cache_dir`.
+    ///
+    /// # Errors
+    /// When wasmtime can't work on this machine, or threads can't be had.
+    pub fn new(compiler: Arc<dyn Compiler>, cache_dir: Option<PathBuf>) -> Result<Host, EngineError> {
+        Ok(Host { engine: Engine::new(EngineOptions { compiler, cache_dir })? })
+    }
+
+    /// A host that compiles in this process: for tests, and for those who trust their plugins.
+    ///
+    /// # Errors
+    /// As [`Host::new`].
+    pub fn in_process(cache_dir: Option<PathBuf>) -> Result<Host, EngineError> {
+        Host::new(Arc::new(InProcess), cache_dir)
+    }
+
+    /// Reads a manifest, loads its plugins, asks each what it declares, and checks how all fits together.
+    ///
+    /// # Errors
+    /// Only when the file can't be read; mistakes in it are diagnostics.
+    pub fn load(&self, source: &Source) -> Result<Loaded, ReadError> {
+        self.load_with(source, Natives::default())
+    }
+
+    /// As [`Host::load`], with native components of the embedder's own.
+    ///
+    /// # Errors
+    /// As [`Host::load`].
+    pub fn load_with(&self, source: &Source, natives: Natives) -> Result<Loaded, ReadError> {
+        let text = read_manifest(&source.path)?;
+        let base = source.path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(self.load_text(&text, &source.path.to_string_lossy(), &source.sets, &base, natives))
+    }
+
+    /// As [`Host::load_with`], from text; `base` is the folder that paths are relative to.
+    pub fn load_text(
+        &self,
+        text: &str,
+        name: &str,
+        sets: &[String],
+        base: &Path,
+        natives: Natives,
+    ) -> Loaded {
+        let lookup = |name: &str| std::env::var(name).ok();
+        let parsed = parse(&Text { name, text, sets, lookup: &lookup });
+        let mut loaded = Loaded {
+            manifest: parsed.manifest,
+            plan: None,
+            diagnostics: parsed.diagnostics,
+            sources: parsed.sources,
+            base: base.to_owned(),
+            plugins: BTreeMap::new(),
+            native_bolts: natives.bolts,
+            native_spouts: natives.spouts,
+            output_closed: Arc::default(),
+        };
+        let mut declarations = natives.declarations;
+        for bolt in &loaded.manifest.bolts {
+            match self.load_plugin(bolt, base, &loaded.native_bolts) {
+                None => {}
+                Some(Ok((plugin, declaration))) => {
+                    declarations.insert(bolt.name.value.clone(), declaration.clone());
+                    loaded.plugins.insert(bolt.name.value.clone(), (plugin, declaration));
+                }
+                Some(Err(diagnostic)) => loaded.diagnostics.push(*diagnostic),
+            }
+        }
+        let planned = plan(&loaded.manifest, &declarations);
+        loaded.diagnostics.extend(planned.diagnostics);
+        sort(&mut loaded.diagnostics);
+        let fine = !loaded.diagnostics.iter().any(Diagnostic::is_error);
+        loaded.plan = planned.plan.filter(|_| fine);
+        loaded
+    }
+
+    /// Loads one plugin and says what it is.
+    ///
+    /// # Errors
+    /// When the file is no bolt for this host.
+    pub fn inspect(&self, path: &Path, config_json: &str) -> Result<Inspection, LoadError> {
+        let plugin = Plugin::load(&self.engine, path)?;
+        let settings = Settings {
+            component: "inspect".to_owned(),
+            limits: anchorbolt_core::manifest::Limits::default(),
+            allow: Default::default(),
+            config_json: config_json.to_owned(),
+            base: PathBuf::new(),
+        };
+        Ok(plugin.inspect(&settings))
+    }
+
+    #[allow(clippy::type_complexity, reason = "none: not a plugin; else what loading came to")]
+    fn load_plugin(
+        &self,
+        bolt: &Bolt,
+        base: &Path,
+        natives: &BTreeMap<String, Arc<dyn InstanceFactory>>,
+    ) -> Option<Result<(Plugin, Declaration), Box<Diagnostic>>> {
+        let code = bolt.code.as_ref()?;
+        let Code::Plugin { path, sha256 } = &code.value else { return None };
+        if natives.contains_key(&bolt.name.value) {
+            return None;
+        }
+        let wrong = |code_: &'static str, message: String, help: String| {
+            Box::new(Diagnostic::error(code_, code.span, message).help(help))
+        };
+        let file = base.join(path);
+        let plugin = match Plugin::load(&self.engine, &file) {
+            Ok(plugin) => plugin,
+            Err(error) => {
+                let (code_, help) = explain(&error);
+                let message = format!("plugin {}: {error}", file.display());
+                return Some(Err(wrong(code_, message, help.to_owned())));
+            }
+        };
+        if let Some(wanted) = sha256.as_ref().filter(|s| !s.eq_ignore_ascii_case(plugin.sha256())) {
+            let message = format!("plugin {}: its sha256 is {}, not {wanted}", file.display(), plugin.sha256());
+            let help = "put the right file there, or set `sha256` to the file's if you trust it".to_owned();
+            return Some(Err(wrong(codes::PLUGIN_SHA256, message, help)));
+        }
+        Some(match plugin.declare(&settings(bolt, base)) {
+            Ok(declaration) => Ok((plugin, declaration)),
+            Err(error) => {
+                let message = format!("plugin {}: {}", file.display(), declare_text(&error));
+                let help = "change `config` as the plugin asks, or mend the plugin".to_owned();
+                Err(wrong(codes::PLUGIN_DECLARE, message, help))
+            }
+        })
+    }
+}
+
+/// Native components of an embedder, by the names that the manifest gives them. What the manifest says of
+/// their `kind` is not used.
+#[derive(Default)]
+pub struct Natives {
+    bolts: BTreeMap<String, Arc<dyn InstanceFactory>>,
+    spouts: BTreeMap<String, SpoutFactory>,
+    declarations: BTreeMap<String, Declaration>,
+}
+
+impl Natives {
+    /// A bolt, made once for each task and after each death.
+    #[must_use]
+    pub fn bolt(
+        mut self,
+        name: &str,
+        declaration: Declaration,
+        make: impl Fn() -> Box<dyn anchorbolt_core::port::Bolt> + Send + Sync + 'static,
+    ) -> Natives {
+        self.declarations.insert(name.to_owned(), declaration.clone());
+        self.bolts.insert(name.to_owned(), Arc::new(NativeFactory::new(declaration, make)));
+        self
+    }
+
+    /// A spout, made once for each task with the task's index.
+    #[must_use]
+    pub fn spout(
+        mut self,
+        name: &str,
+        declaration: Declaration,
+        make: impl Fn(u32) -> Box<dyn Spout> + Send + 'static,
+    ) -> Natives {
+        self.declarations.insert(name.to_owned(), declaration);
+        self.spouts.insert(name.to_owned(), Box::new(make));
+        self
+    }
+}
+
+impl Loaded {
+    /// Whether it can run.
+    pub fn is_ok(&self) -> bool {
+        self.plan.is_some()
+    }
+
+    /// Whether any spout comes to an end by itself. An embedder's own spouts are believed to.
+    pub fn has_end(&self) -> bool {
+        let ends = |kind: &SpoutKind| match kind {
+            SpoutKind::Lines(lines) => !lines.follow,
+            SpoutKind::Generate(generate) => generate.count.is_some(),
+            SpoutKind::Stdin => true,
+        };
+        let spouts = self.plan.iter().flat_map(|plan| &plan.components).filter_map(|c| match &c.role {
+            Role::Spout(spout) => Some((&c.name, spout)),
+            Role::Bolt(_) => None,
+        });
+        spouts.into_iter().any(|(name, spout)| self.native_spouts.contains_key(name) || ends(&spout.kind))
+    }
+
+    /// Set when the reader of standard output has gone.
+    pub fn output_closed(&self) -> Arc<AtomicBool> {
+        self.output_closed.clone()
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// When there are mistakes, a grant can't be given, a bolt does not prepare or a spout does not open.
+    pub fn start(mut self, options: RunOptions) -> Result<Running, StartError> {
+        let plan = self.plan.take().ok_or(StartError::Mistakes)?;
+        let mut bolts = std::mem::take(&mut self.native_bolts);
+        let mut spouts = std::mem::take(&mut self.native_spouts);
+        for component in &plan.components {
+            let name = &component.name;
+            match &component.role {
+                Role::Bolt(bolt) if !bolts.contains_key(name) => {
+                    bolts.insert(name.clone(), self.factory(name, bolt)?);
+                }
+                Role::Spout(spout) if !spouts.contains_key(name) => {
+                    let (kind, base, bytes) = (spout.kind.clone(), self.base.clone(), spout.tuple_bytes_max);
+                    spouts.insert(name.clone(), Box::new(move |_| spouts::open(&kind, &base, bytes)));
+                }
+                _ => {}
+            }
+        }
+        let format = &time::format_description::well_known::Rfc3339;
+        let started = time::OffsetDateTime::now_utc().replace_nanosecond(0).ok();
+        let started = started.and_then(|t| t.format(format).ok()).unwrap_or_default();
+        let clock = SystemClock::start();
+        Ok(launch(plan, Parts { bolts, spouts, clock, how: options.how, started })?)
+    }
+
+    fn factory(&self, name: &str, bolt: &BoltPlan) -> Result<Arc<dyn InstanceFactory>, StartError> {
+        let (kind, plugin) = match &bolt.code {
+            Code::Native(kind) => (Some(kind.clone()), None),
+            Code::Plugin { .. } => (None, self.plugins.get(name)),
+        };
+        if let Some(kind) = kind {
+            let (base, closed) = (self.base.clone(), self.output_closed.clone());
+            let make = move || sinks::open(&kind, &base, &closed);
+            return Ok(Arc::new(NativeFactory::new(Declaration::default(), make)));
+        }
+        let (plugin, declaration) =
+            plugin.cloned().ok_or_else(|| LaunchError::Missing(name.to_owned()))?;
+        let settings = Settings {
+            component: name.to_owned(),
+            limits: bolt.limits.clone(),
+            allow: bolt.allow.clone(),
+            config_json: bolt.config.to_string(),
+            base: self.base.clone(),
+        };
+        let events = Arc::new(GuestLog { component: name.to_owned() });
+        let factory = Factory::new(plugin, declaration, settings, events);
+        let component = name.to_owned();
+        Ok(Arc::new(factory.map_err(|e| StartError::Grant { component, reason: e.to_string() })?))
+    }
+}
+
+fn read_manifest(path: &Path) -> Result<String, ReadError> {
+    let wrap = |error| ReadError { path: path.to_owned(), error };
+    let length = std::fs::metadata(path).map_err(wrap)?.len();
+    if length > MANIFEST_BYTES_MAX {
+        let text = format!("it has {length} bytes, more than {MANIFEST_BYTES_MAX}");
+        return Err(wrap(io::Error::new(io::ErrorKind::FileTooLarge, text)));
+    }
+    std::fs::read_to_string(path).map_err(wrap)
+}
+
+fn settings(bolt: &Bolt, base: &Path) -> Settings {
+    Settings {
+        component: bolt.name.value.clone(),
+        limits: bolt.limits.clone(),
+        allow: bolt.allow.clone(),
+        config_json: bolt.config.to_string(),
+        base: base.to_owned(),
+    }
+}
+
+fn declare_text(error: &CallError) -> String {
+    match error {
+        CallError::Declared(text) => format!("it refuses its configuration: {text}"),
+        CallError::Died(death) if death.output.trim().is_empty() => {
+            format!("it died while it declared itself: {}", death.reason)
+        }
+        CallError::Died(death) => {
+            format!("it died while it declared itself: {}; it printed: {}", death.reason, death.output.trim())
+        }
+    }
+}
+
+/// The code of a load error, and what to do about it.
+fn explain(error: &LoadError) -> (&'static str, &'static str) {
+    match error {
+        LoadError::Read(_) => (codes::PLUGIN_MISSING, "build the plugin, or mend the path; it is relative to the manifest"),
+        LoadError::Empty => (codes::PLUGIN_EMPTY, "build the plugin again"),
+        LoadError::CoreModule => (codes::PLUGIN_CORE_MODULE, "build it with `cargo build --target wasm32-wasip2`"),
+        LoadError::Version { .. } => (codes::PLUGIN_VERSION, "build the plugin with the SDK of this host's version"),
+        LoadError::MissingInterface(_) => {
+            (codes::PLUGIN_INTERFACE, "a bolt may import WASI p2 and the interfaces of anchorbolt:bolt, nothing else")
+        }
+        LoadError::NotABolt(_) => (codes::PLUGIN_NOT_A_BOLT, "export the bolt with `anchorbolt_sdk::export!(MyBolt);`"),
+        LoadError::TooMany { .. } => (codes::PLUGIN_LIMITS, "build the plugin with fewer memories and tables"),
+        LoadError::TooLarge | LoadError::NotWasm(_) | LoadError::Truncated { .. } | LoadError::Invalid(_) => {
+            (codes::PLUGIN_DAMAGED, "build the plugin again, or copy it again")
+        }
+        LoadError::Compile(_) => (codes::PLUGIN_DAMAGED, "build the plugin again; a smaller plugin compiles faster"),
+    }
+}
+
+/// What a bolt logs goes to the host's log under its name.
+struct GuestLog {
+    component: String,
+}
+
+impl GuestEvents for GuestLog {
+    fn log(&self, level: Level, line: &str) {
+        let component = self.component.as_str();
+        match level {
+            Level::Trace => tracing::trace!(target: "guest", component, "{line}"),
+            Level::Debug => tracing::debug!(target: "guest", component, "{line}"),
+            Level::Info => tracing::info!(target: "guest", component, "{line}"),
+            Level::Warn => tracing::warn!(target: "guest", component, "{line}"),
+            Level::Error => tracing::error!(target: "guest", component, "{line}"),
+        }
+    }
+
+    fn metric(&self, name: &str, value: Metric) {
+        tracing::trace!(target: "guest", component = self.component, name, ?value, "metric");
+    }
+}

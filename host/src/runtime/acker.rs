@@ -1,0 +1,73 @@
+//! Ledgers on threads of their own (`ackers = n`), as Storm's acker bolts.
+//!
+//! In: registrations, acks and failures, in one FIFO for each producer. Out: the ends of trees, to the spout
+//! that owns them. Invariant: slot s of every owner is with acker s mod n.
+
+use super::env::Env;
+use super::inbox::{Command, Inbox};
+use super::track::Track;
+use anchorbolt_core::ack::{Ledger, TreeEvent};
+use anchorbolt_core::ids::Time;
+use crossbeam_utils::sync::Parker;
+use std::sync::Arc;
+
+/// An acker thread.
+pub struct Acker {
+    env: Arc<Env>,
+    inbox: Arc<Inbox>,
+    parker: Parker,
+    /// By owner.
+    ledgers: Vec<Ledger>,
+    spouts: Vec<Arc<Inbox>>,
+    events: Vec<TreeEvent>,
+}
+
+impl Acker {
+    /// An acker with one ledger for each owner; `spouts` are the owners' inboxes.
+    pub fn new(
+        env: Arc<Env>,
+        inbox: Arc<Inbox>,
+        parker: Parker,
+        ledgers: Vec<Ledger>,
+        spouts: Vec<Arc<Inbox>>,
+    ) -> Acker {
+        Acker { env, inbox, parker, ledgers, spouts, events: vec![] }
+    }
+
+    /// Runs until it is told to close.
+    pub fn run(mut self) {
+        let mut tracks = vec![];
+        loop {
+            self.inbox.take_tracks(&mut tracks);
+            let idle = tracks.is_empty();
+            for track in tracks.drain(..) {
+                track.apply(&mut self.ledgers, |root| root.owner() as usize);
+            }
+            let now = self.env.clock.now();
+            self.ledgers.iter_mut().for_each(|ledger| ledger.expire(now));
+            let told = self.tell();
+            match self.inbox.take_command() {
+                Some(Command::Close) => return,
+                Some(_) => continue,
+                None if idle && !told && self.inbox.may_park(false) => {
+                    let due: Option<Time> = self.ledgers.iter().filter_map(Ledger::next_deadline).min();
+                    self.env.clock.park(&self.parker, due);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Sends the ends of trees to their owners.
+    fn tell(&mut self) -> bool {
+        let mut told = false;
+        for (ledger, spout) in self.ledgers.iter_mut().zip(&self.spouts) {
+            ledger.drain(&mut self.events);
+            if !self.events.is_empty() {
+                told = true;
+                spout.track(Track::Ended(std::mem::take(&mut self.events)));
+            }
+        }
+        told
+    }
+}

@@ -1,0 +1,220 @@
+//! The controller: waits for a reason to end, then drains.
+//!
+//! In: events of executors. Out: commands, and how the run ended. A drain goes through the topology in
+//! stages: each bolt empties its queue, then flushes; passes repeat, since retries refill the queues, until
+//! nothing is pending, or a pass settles nothing and nothing is to come.
+
+use super::env::Event;
+use super::inbox::Command;
+use super::running::{How, Running};
+use anchorbolt_core::port::SpoutError;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+/// While a pass waits for an executor, how often it looks at what else happened.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How far a drain goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Every message comes to an end, retries and timeouts included.
+    ToTheEnd,
+    /// `drain-timeout` bounds it, and it ends when nothing moves.
+    Bounded,
+}
+
+/// The end of a run.
+pub struct Drain<'a> {
+    running: &'a Running,
+    how: How,
+    exhausted: usize,
+    mode: Option<Mode>,
+    deadline: Option<Instant>,
+    paused: bool,
+    stopped: Option<String>,
+    spout_error: Option<SpoutError>,
+    broken: Option<String>,
+    unfinished: bool,
+}
+
+/// How a run ended: unfinished, stopped by a policy, a spout's error, the host's own fault.
+pub type Result = (bool, Option<String>, Option<SpoutError>, Option<String>);
+
+impl<'a> Drain<'a> {
+    /// A controller of this run.
+    pub fn new(running: &'a Running, how: How) -> Drain<'a> {
+        Drain {
+            running,
+            how,
+            exhausted: 0,
+            mode: None,
+            deadline: None,
+            paused: false,
+            stopped: None,
+            spout_error: None,
+            broken: None,
+            unfinished: false,
+        }
+    }
+
+    /// Waits for the end and drains.
+    pub fn run(&mut self) {
+        while self.mode.is_none() && self.broken.is_none() {
+            match self.running.events.recv() {
+                Ok(event) => self.hear(event),
+                Err(_) => return,
+            }
+        }
+        while self.broken.is_none() && self.another_pass() {}
+    }
+
+    /// How it ended.
+    pub fn result(self) -> Result {
+        (self.unfinished, self.stopped, self.spout_error, self.broken)
+    }
+
+    fn hear(&mut self, event: Event) {
+        match event {
+            Event::Settled => {}
+            Event::Exhausted => {
+                self.exhausted += 1;
+                let all = self.exhausted >= self.running.watch.spouts.len();
+                let ends = self.how.until_drained || self.how.limit.is_some();
+                if all && ends && self.mode.is_none() {
+                    self.mode = Some(Mode::ToTheEnd);
+                    self.bound_if_paused();
+                }
+            }
+            Event::Paused(text) => {
+                tracing::error!("{text}");
+                self.paused = true;
+                self.bound_if_paused();
+            }
+            Event::Interrupted | Event::OutputClosed => self.stop_reading(),
+            Event::Stop(text) => {
+                self.stopped.get_or_insert(text);
+                self.stop_reading();
+            }
+            Event::SpoutFailed(error) => {
+                self.spout_error.get_or_insert(error);
+                self.stop_reading();
+            }
+            Event::Broken(text) => {
+                self.broken.get_or_insert(text);
+            }
+        }
+    }
+
+    /// Under a paused circuit a run that would end by itself ends after `drain-timeout`.
+    fn bound_if_paused(&mut self) {
+        let ends = self.how.until_drained || self.how.limit.is_some();
+        if self.paused && ends && self.deadline.is_none() {
+            self.stop_reading();
+        }
+    }
+
+    fn stop_reading(&mut self) {
+        self.mode = Some(Mode::Bounded);
+        self.deadline.get_or_insert_with(|| Instant::now() + self.running.drain_timeout);
+        self.tell_spouts(|| Command::StopReading);
+    }
+
+    fn tell_spouts(&self, command: impl Fn() -> Command) {
+        for worker in &self.running.workers {
+            let is_spout =
+                worker.component.is_some_and(|c| self.running.watch.spouts.iter().any(|(s, _)| *s == c));
+            if is_spout {
+                worker.inbox.command(command());
+            }
+        }
+    }
+
+    /// One pass through the stages. True when another is due.
+    fn another_pass(&mut self) -> bool {
+        let env = &self.running.watch.env;
+        env.watched.store(true, Relaxed);
+        let before = self.settled();
+        let complete = self.pass();
+        if self.pending() == 0 && complete {
+            return false;
+        }
+        if self.is_late() {
+            self.unfinished = true;
+            return false;
+        }
+        if self.settled() != before || !complete {
+            return true;
+        }
+        if self.mode == Some(Mode::Bounded) && !self.more_to_come() {
+            self.unfinished = true;
+            return false;
+        }
+        self.wait_for_event();
+        true
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|d| d <= Instant::now())
+    }
+
+    /// Waits until something was settled, or the drain has lasted too long, or it is time to look again.
+    fn wait_for_event(&mut self) {
+        let left = self.deadline.map(|d| d.saturating_duration_since(Instant::now()));
+        let event = match left {
+            Some(left) => self.running.events.recv_timeout(left).ok(),
+            None => self.running.events.recv().ok(),
+        };
+        if let Some(event) = event {
+            self.hear(event);
+        }
+    }
+
+    /// Every stage empties its queues, then flushes. False when the drain was cut short.
+    fn pass(&mut self) -> bool {
+        let stages = self.running.watch.plan.stages.clone();
+        stages.iter().all(|stage| self.flush(stage))
+    }
+
+    fn flush(&mut self, stage: &[usize]) -> bool {
+        let (done, flushed) = std::sync::mpsc::channel();
+        for worker in &self.running.workers {
+            if worker.component.is_some_and(|c| stage.contains(&c)) {
+                worker.inbox.command(Command::Flush(done.clone()));
+            }
+        }
+        drop(done);
+        loop {
+            match flushed.recv_timeout(LOOK) {
+                Err(RecvTimeoutError::Disconnected) => return true,
+                Ok(()) | Err(RecvTimeoutError::Timeout) => {}
+            }
+            while let Ok(event) = self.running.events.try_recv() {
+                self.hear(event);
+            }
+            if self.is_late() || self.broken.is_some() {
+                return false;
+            }
+        }
+    }
+
+    fn settled(&self) -> u64 {
+        let watch = &self.running.watch;
+        let spouts = watch.spouts.iter().map(|(_, cell)| {
+            let f = cell.figures();
+            f.trees_acked + f.trees_failed + f.trees_timed_out + f.untracked + f.replayed
+        });
+        spouts.sum()
+    }
+
+    fn pending(&self) -> u64 {
+        self.running.watch.spouts.iter().map(|(_, cell)| cell.figures().pending).sum()
+    }
+
+    /// Whether something will move by itself: a retry that waits, or tuples that are on their way.
+    fn more_to_come(&self) -> bool {
+        let watch = &self.running.watch;
+        watch.spouts.iter().any(|(_, cell)| cell.waits_for_retry())
+            || !watch.env.bolt_inboxes.iter().all(|inbox| inbox.is_idle())
+    }
+}

@@ -1,0 +1,114 @@
+//! What all executors of a topology share.
+
+use super::clock::Clock;
+use super::inbox::Inbox;
+use super::pool::Pool;
+use crate::telemetry::Errors;
+use anchorbolt_core::ack::Generations;
+use anchorbolt_core::failure::{Class, Failure};
+use anchorbolt_core::ids::{RootId, TaskId, Time};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::Sender;
+
+/// What executors tell the controller.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A spout task has come to the end of its source, or was told to stop.
+    Exhausted,
+    /// Something was settled while a drain watches.
+    Settled,
+    /// A spout task can't go on.
+    SpoutFailed(anchorbolt_core::port::SpoutError),
+    /// The run has to end: `on-exhausted` or `on-circuit-open` says `stop`, or the limit is read.
+    Stop(String),
+    /// A bolt's circuit opened, and its tasks pause.
+    Paused(String),
+    /// Standard output was closed by its reader.
+    OutputClosed,
+    /// The host itself broke: a thread panicked.
+    Broken(String),
+    /// The user asked for an end.
+    Interrupted,
+}
+
+/// Finds what a spout knows of a tree.
+pub trait Directory: Send + Sync {
+    /// The message as `SPOUT@POSITION`, and when the tree began. None when the tree is over.
+    fn message(&self, root: RootId) -> Option<(String, Time)>;
+}
+
+/// What a task shows to others: see [`super::shared::TaskShared`].
+pub trait Holder: Send + Sync {
+    /// The component's name and the task's id.
+    fn name(&self) -> (&str, TaskId);
+    /// Calls `f` with each tree that a tuple held by the task belongs to, and since when.
+    fn for_each_held(&self, f: &mut dyn FnMut(RootId, Time));
+}
+
+/// Shared by all executors.
+pub struct Env {
+    /// The topology's name.
+    pub topology: String,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Generations of trees, by owner.
+    pub generations: Vec<Arc<Generations>>,
+    /// The inbox of each task's executor, by task id; none for spouts' tasks.
+    pub inboxes: Vec<Option<Arc<Inbox>>>,
+    /// Each inbox once.
+    pub bolt_inboxes: Vec<Arc<Inbox>>,
+    /// Bolt tasks, for the diagnosis of timeouts.
+    pub holders: Vec<Arc<dyn Holder>>,
+    /// Spare batches.
+    pub pool: Pool,
+    /// The errors of the run.
+    pub errors: Errors,
+    /// To the controller.
+    pub events: Sender<Event>,
+    /// The controller wants to know when something is settled.
+    pub watched: AtomicBool,
+    /// Messages that may still be read, over all spouts.
+    pub quota: AtomicU64,
+    /// Untracked tuples that a cycle dropped.
+    pub untracked_dropped: AtomicU64,
+}
+
+impl Env {
+    /// Whether a tuple's tree is over, so that working on it is waste.
+    #[inline]
+    pub fn is_over(&self, root: RootId) -> bool {
+        self.generations.get(root.owner() as usize).is_some_and(|g| g.is_over(root))
+    }
+
+    /// Tells the controller something. It may be gone at the very end.
+    pub fn tell(&self, event: Event) {
+        let gone = self.events.send(event).is_err();
+        if gone {
+            tracing::trace!("the controller has ended");
+        }
+    }
+
+    /// Tells the controller, if it watches, that something was settled.
+    pub fn settled(&self) {
+        if self.watched.swap(false, Relaxed) {
+            self.tell(Event::Settled);
+        }
+    }
+
+    /// Counts an error and logs it the first time.
+    pub fn error(&self, component: &str, class: Class, message: &str) {
+        if self.errors.add(component, class, message) {
+            tracing::warn!(component, %class, "{message}");
+        }
+    }
+
+    /// As [`Env::error`], of a failure.
+    pub fn failure(&self, failure: &Failure) {
+        let text = match failure.output.trim() {
+            "" => failure.reason.clone(),
+            output => format!("{}; it printed: {output}", failure.reason),
+        };
+        self.error(&failure.component, failure.class, &text);
+    }
+}

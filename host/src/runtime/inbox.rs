@@ -1,0 +1,199 @@
+//! The one place where an executor waits: its data, its acks, its commands.
+//!
+//! In: batches from other tasks (bounded in tuples and bytes: a producer that finds no room is told so, and
+//! woken when there is some), tracking messages and commands (never blocked). Out: whatever its executor
+//! asks for, tracking first. Invariant: a message put in is taken out once, in the order of its producer.
+
+use super::track::Track;
+use anchorbolt_core::batch::Batch;
+use crossbeam_utils::sync::Unparker;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+/// What a queue may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Tuples, and at least one batch.
+    pub tuples: usize,
+    /// Bytes, and at least one batch.
+    pub bytes: u64,
+    /// Bytes on edges that close a cycle, which never block.
+    pub cycle_bytes: u64,
+}
+
+/// What the controller tells an executor.
+#[derive(Debug)]
+pub enum Command {
+    /// When the queue is empty and all is sent: flush each task, then answer.
+    /// The answer is that the sender is dropped.
+    Flush(std::sync::mpsc::Sender<()>),
+    /// Spouts: read no more.
+    StopReading,
+    /// Spouts: read again.
+    Resume,
+    /// Clean up and end.
+    Close,
+}
+
+/// Why a batch was not taken.
+pub enum Refused {
+    /// There is no room now; the producer will be woken.
+    Full(Batch),
+    /// The cycle's queue is over its bound; nobody will be woken.
+    Overflow(Batch),
+}
+
+struct State {
+    data: VecDeque<Batch>,
+    cycle: VecDeque<Batch>,
+    tracks: Vec<Track>,
+    commands: VecDeque<Command>,
+    tuples: usize,
+    bytes: u64,
+    cycle_bytes: u64,
+    producers: Vec<Unparker>,
+    parked: bool,
+}
+
+/// An executor's inbox.
+pub struct Inbox {
+    state: Mutex<State>,
+    bounds: Bounds,
+    unparker: Unparker,
+    poked: AtomicBool,
+}
+
+impl Inbox {
+    /// An empty inbox of the executor that parks on the unparker's parker.
+    pub fn new(bounds: Bounds, unparker: Unparker) -> Inbox {
+        let state = State {
+            data: VecDeque::new(),
+            cycle: VecDeque::new(),
+            tracks: Vec::new(),
+            commands: VecDeque::new(),
+            tuples: 0,
+            bytes: 0,
+            cycle_bytes: 0,
+            producers: Vec::new(),
+            parked: false,
+        };
+        Inbox { state: Mutex::new(state), bounds, unparker, poked: false.into() }
+    }
+
+    /// Puts a batch in, or says why not. `producer` is woken when there is room again.
+    pub fn push(&self, batch: Batch, producer: &Unparker) -> Result<(), Refused> {
+        let mut state = self.state.lock();
+        let (tuples, bytes) = (batch.len(), batch.bytes());
+        let fits = state.tuples + tuples <= self.bounds.tuples && state.bytes + bytes <= self.bounds.bytes;
+        if !fits && state.tuples > 0 {
+            state.producers.push(producer.clone());
+            return Err(Refused::Full(batch));
+        }
+        state.tuples += tuples;
+        state.bytes += bytes;
+        state.data.push_back(batch);
+        self.wake(state);
+        Ok(())
+    }
+
+    /// Puts a batch of an edge that closes a cycle in: it does not wait, it overflows.
+    pub fn push_cycle(&self, batch: Batch) -> Result<(), Refused> {
+        let mut state = self.state.lock();
+        let bytes = batch.bytes();
+        if state.cycle_bytes > 0 && state.cycle_bytes + bytes > self.bounds.cycle_bytes {
+            return Err(Refused::Overflow(batch));
+        }
+        state.cycle_bytes += bytes;
+        state.cycle.push_back(batch);
+        self.wake(state);
+        Ok(())
+    }
+
+    /// Puts tracking messages in.
+    pub fn track(&self, track: Track) {
+        let mut state = self.state.lock();
+        state.tracks.push(track);
+        self.wake(state);
+    }
+
+    /// Puts a command in.
+    pub fn command(&self, command: Command) {
+        let mut state = self.state.lock();
+        state.commands.push_back(command);
+        self.wake(state);
+    }
+
+    /// Wakes the executor: a spout has something.
+    pub fn poke(&self) {
+        self.poked.store(true, Release);
+        self.unparker.unpark();
+    }
+
+    /// Whether it was poked since this was last asked.
+    pub fn was_poked(&self) -> bool {
+        self.poked.swap(false, Acquire)
+    }
+
+    /// Takes all tracking messages.
+    pub fn take_tracks(&self, out: &mut Vec<Track>) {
+        let mut state = self.state.lock();
+        state.parked = false;
+        std::mem::swap(&mut state.tracks, out);
+    }
+
+    /// Takes the next batch; those of a cycle first, so that cycles drain.
+    pub fn take_batch(&self) -> Option<Batch> {
+        let mut state = self.state.lock();
+        state.parked = false;
+        if let Some(batch) = state.cycle.pop_front() {
+            state.cycle_bytes -= batch.bytes();
+            return Some(batch);
+        }
+        let batch = state.data.pop_front()?;
+        state.tuples -= batch.len();
+        state.bytes -= batch.bytes();
+        if !state.producers.is_empty() {
+            let producers = std::mem::take(&mut state.producers);
+            drop(state);
+            producers.iter().for_each(Unparker::unpark);
+        }
+        Some(batch)
+    }
+
+    /// Takes the next command.
+    pub fn take_command(&self) -> Option<Command> {
+        self.state.lock().commands.pop_front()
+    }
+
+    /// Says that the executor is about to park: true when there is nothing to do. `data` says whether it
+    /// would take data.
+    pub fn may_park(&self, data: bool) -> bool {
+        let mut state = self.state.lock();
+        let idle = state.tracks.is_empty()
+            && state.commands.is_empty()
+            && (!data || (state.data.is_empty() && state.cycle.is_empty()));
+        state.parked = idle;
+        idle
+    }
+
+    /// Tuples that wait.
+    pub fn queued(&self) -> usize {
+        let state = self.state.lock();
+        state.tuples + state.cycle.iter().map(Batch::len).sum::<usize>()
+    }
+
+    /// Whether nothing waits and the executor sleeps.
+    pub fn is_idle(&self) -> bool {
+        let state = self.state.lock();
+        state.parked && state.data.is_empty() && state.cycle.is_empty() && state.tracks.is_empty()
+    }
+
+    fn wake(&self, mut state: parking_lot::MutexGuard<'_, State>) {
+        if std::mem::take(&mut state.parked) {
+            drop(state);
+            self.unparker.unpark();
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Running topologies: executors on threads, queues between them, the ack path back to the spouts.
+//!
+//! In: a plan, and makers of spouts and bolt instances ([`Parts`]). Out: a [`Running`] topology that can be
+//! drained and stopped, and its report. It knows neither wasmtime nor any kind of spout or sink.
+//!
+//! The data path, with the file of each step: `spout_task` emits and registers a tree; `outbox` pushes the
+//! batch into the `inbox` of a bolt's executor; `bolt_executor` picks a task; `load` makes the columns of a
+//! call; `bolt_task` calls the instance and applies its log; `track` carries the acks to the ledger, which is
+//! in `spout_task` again, or on an `acker` thread.
+
+mod acker;
+mod bolt_executor;
+mod bolt_task;
+mod clock;
+mod death;
+mod diagnosis;
+mod drain;
+mod env;
+mod inbox;
+mod launch;
+mod load;
+mod native;
+mod outbox;
+mod pool;
+mod running;
+mod shared;
+mod spout_executor;
+mod spout_task;
+mod track;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use launch::{LaunchError, Parts, SpoutFactory, launch};
+pub use native::{NativeFactory, text as panic_text};
+pub use running::{Ended, How, Progress, Running, Stopper, Watch};

@@ -1,0 +1,210 @@
+//! A running topology: what can be asked of it, and how it ends.
+
+use super::drain::Drain;
+use super::env::{Env, Event};
+use super::inbox::{Command, Inbox};
+use super::spout_task::SpoutCell;
+use crate::telemetry::{BoltCounters, BoltFigures, Report, SpoutFigures};
+use anchorbolt_core::ids::Time;
+use anchorbolt_core::plan::Plan;
+use anchorbolt_core::port::SpoutError;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// When a run ends by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct How {
+    /// When every spout is finite and done, and all of its messages have come to an end.
+    pub until_drained: bool,
+    /// When this many messages were read, over all spouts, and have come to an end.
+    pub limit: Option<u64>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// The figures.
+    pub report: Report,
+    /// Messages without an end were left at their sources.
+    pub unfinished: bool,
+    /// `stop` of a policy ended it: the text.
+    pub stopped: Option<String>,
+    /// A spout could not go on.
+    pub spout_error: Option<SpoutError>,
+    /// The host itself broke: the text.
+    pub broken: Option<String>,
+}
+
+impl Ended {
+    /// The exit code of `contract.md`.
+    pub fn exit_code(&self) -> u8 {
+        let totals = self.report.totals();
+        let state_lost = self.report.bolts.iter().any(|(_, b)| b.state_lost > 0);
+        let lost = totals.dead_lettered + totals.dropped > 0 || state_lost;
+        match (&self.broken, &self.spout_error) {
+            (Some(_), _) | (None, Some(SpoutError::Environment(_))) => 3,
+            (None, Some(SpoutError::Input(_))) => 2,
+            _ if lost || self.unfinished || self.stopped.is_some() => 1,
+            _ => 0,
+        }
+    }
+}
+
+/// A few figures of a running topology, cheap to ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Messages read so far.
+    pub read: u64,
+    /// Messages completed, or emitted untracked.
+    pub completed: u64,
+    /// Messages without an end yet.
+    pub pending: u64,
+    /// Trees failed or timed out.
+    pub failed: u64,
+}
+
+/// What can be seen of a running topology, from any thread.
+#[derive(Clone)]
+pub struct Watch {
+    pub(super) env: Arc<Env>,
+    pub(super) plan: Arc<Plan>,
+    /// Component index, cell of the task.
+    pub(super) spouts: Vec<(usize, Arc<SpoutCell>)>,
+    /// Component index, counters of the task.
+    pub(super) bolts: Vec<(usize, Arc<BoltCounters>)>,
+    pub(super) plugins: Vec<(String, String)>,
+    pub(super) started: String,
+    pub(super) began: Time,
+}
+
+impl Watch {
+    /// A few figures.
+    pub fn progress(&self) -> Progress {
+        let mut sum = SpoutFigures::default();
+        self.spouts.iter().for_each(|(_, cell)| sum.add(&cell.figures()));
+        Progress {
+            read: sum.read,
+            completed: sum.completed + sum.untracked,
+            pending: sum.pending,
+            failed: sum.trees_failed + sum.trees_timed_out,
+        }
+    }
+
+    /// The report so far.
+    pub fn report(&self) -> Report {
+        let names = self.plan.components.iter().map(|c| c.name.clone());
+        let mut report = Report {
+            topology: self.env.topology.clone(),
+            started: self.started.clone(),
+            elapsed: self.env.clock.now().since(self.began),
+            plugins: self.plugins.clone(),
+            latency: SpoutCell::latency(self.spouts.iter().map(|(_, cell)| &**cell)),
+            errors: self.env.errors.lines(),
+            ..Report::default()
+        };
+        for (i, name) in names.enumerate() {
+            let mut spout = SpoutFigures::default();
+            let mut bolt = BoltFigures::default();
+            self.spouts.iter().filter(|(c, _)| *c == i).for_each(|(_, cell)| spout.add(&cell.figures()));
+            self.bolts.iter().filter(|(c, _)| *c == i).for_each(|(_, counters)| bolt.add(counters));
+            if self.spouts.iter().any(|(c, _)| *c == i) {
+                report.spouts.push((name, spout));
+            } else {
+                bolt.queued = self.queued(i);
+                report.bolts.push((name, bolt));
+            }
+        }
+        report
+    }
+
+    fn queued(&self, component: usize) -> u64 {
+        let mut seen: Vec<*const Inbox> = vec![];
+        let tasks = self.plan.components[component].tasks.clone();
+        let inboxes = tasks.filter_map(|task| self.env.inboxes.get(task as usize)?.as_ref());
+        let mut sum = 0;
+        for inbox in inboxes {
+            if !seen.contains(&Arc::as_ptr(inbox)) {
+                seen.push(Arc::as_ptr(inbox));
+                sum += inbox.queued() as u64;
+            }
+        }
+        sum
+    }
+}
+
+/// Ends a run from another thread, for example from a signal handler.
+#[derive(Clone)]
+pub struct Stopper(pub(super) Sender<Event>);
+
+impl Stopper {
+    /// Spouts stop reading, what is in flight is drained, then the run ends.
+    pub fn stop(&self) {
+        self.tell(Event::Interrupted);
+    }
+
+    /// As [`Stopper::stop`], because nobody reads standard output any more.
+    pub fn output_closed(&self) {
+        self.tell(Event::OutputClosed);
+    }
+
+    fn tell(&self, event: Event) {
+        if self.0.send(event).is_err() {
+            tracing::debug!("the run has ended already");
+        }
+    }
+}
+
+/// A thread of the topology.
+pub(super) struct Worker {
+    pub inbox: Arc<Inbox>,
+    pub thread: JoinHandle<()>,
+    /// The component; none for an acker.
+    pub component: Option<usize>,
+}
+
+/// A running topology.
+pub struct Running {
+    pub(super) watch: Watch,
+    pub(super) workers: Vec<Worker>,
+    pub(super) events: Receiver<Event>,
+    pub(super) stopper: Stopper,
+    pub(super) drain_timeout: Duration,
+}
+
+impl Running {
+    /// A handle to look at it.
+    pub fn watch(&self) -> Watch {
+        self.watch.clone()
+    }
+
+    /// A handle to end it.
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// Waits until it ends, by itself or because it was told to, and cleans up.
+    pub fn wait(mut self, how: How) -> Ended {
+        let mut drain = Drain::new(&self, how);
+        drain.run();
+        let (unfinished, stopped, spout_error, broken) = drain.result();
+        if broken.is_none() {
+            self.close();
+        }
+        Ended { report: self.watch.report(), unfinished, stopped, spout_error, broken }
+    }
+
+    /// Spouts first, so that nothing is emitted into closed bolts; ackers last.
+    fn close(&mut self) {
+        let stages: Vec<usize> = self.watch.plan.stages.iter().flatten().copied().collect();
+        let place = |w: &Worker| w.component.and_then(|c| stages.iter().position(|s| *s == c));
+        self.workers.sort_by_key(|w| place(w).unwrap_or(usize::MAX));
+        for worker in self.workers.drain(..) {
+            worker.inbox.command(Command::Close);
+            if worker.thread.join().is_err() {
+                tracing::error!("a thread of the topology panicked while it closed");
+            }
+        }
+    }
+}

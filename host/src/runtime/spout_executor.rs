@@ -1,0 +1,145 @@
+//! The thread that runs tasks of a spout.
+//!
+//! In: acks, commands, the spout's own waker. Out: batches. Invariant: acks never wait behind data. While a
+//! queue is full, acks are taken and deadlines kept; with nothing to do, it sleeps.
+
+use super::bolt_executor::thread_cpu;
+use super::diagnosis;
+use super::env::Env;
+use super::inbox::{Command, Inbox};
+use super::outbox::Outbox;
+use super::spout_task::{SpoutTask, Turn};
+use super::track::{Track, Tracker};
+use anchorbolt_core::failure::Class;
+use anchorbolt_core::ids::Time;
+use crossbeam_utils::sync::Parker;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+/// How long all must have been still before it is looked at whether it can ever move again.
+const STILL: Duration = Duration::from_millis(100);
+
+/// A thread's worth of spout tasks.
+pub struct SpoutExecutor {
+    env: Arc<Env>,
+    inbox: Arc<Inbox>,
+    parker: Parker,
+    tasks: Vec<SpoutTask>,
+    outbox: Outbox,
+    tracker: Tracker,
+    tracks: Vec<Track>,
+    mine: Vec<Vec<Track>>,
+    flush: Option<Sender<()>>,
+    closing: bool,
+    /// Since when nothing moved while there was no room; none once that was looked at.
+    still: Option<Time>,
+}
+
+impl SpoutExecutor {
+    /// An executor of these tasks, whose spouts are open.
+    pub fn new(
+        env: Arc<Env>,
+        inbox: Arc<Inbox>,
+        parker: Parker,
+        tasks: Vec<SpoutTask>,
+        outbox: Outbox,
+        tracker: Tracker,
+    ) -> SpoutExecutor {
+        SpoutExecutor {
+            env,
+            inbox,
+            parker,
+            mine: tasks.iter().map(|_| vec![]).collect(),
+            tasks,
+            outbox,
+            tracker,
+            tracks: vec![],
+            flush: None,
+            closing: false,
+            still: None,
+        }
+    }
+
+    /// Runs until it is told to close.
+    pub fn run(mut self) {
+        while !self.closing {
+            let turn = self.turn();
+            let pushed = self.outbox.push(&self.env, &self.tracker);
+            if turn.worked {
+                self.still = Some(self.env.clock.now());
+            }
+            if !self.command(pushed) && !(turn.worked && pushed) {
+                self.sleep(turn, pushed);
+            }
+        }
+        self.tasks.iter_mut().for_each(SpoutTask::close);
+        tracing::debug!(cpu = ?thread_cpu(), "spout executor ended");
+    }
+
+    /// A turn of each task.
+    fn turn(&mut self) -> Turn {
+        if self.inbox.was_poked() {
+            self.tasks.iter_mut().for_each(SpoutTask::nudge);
+        }
+        self.inbox.take_tracks(&mut self.tracks);
+        let only = self.tasks.len() == 1;
+        for track in self.tracks.drain(..) {
+            let owner = track.owner();
+            let at = self.tasks.iter().position(|task| only || Some(task.owner()) == owner);
+            if let Some(list) = at.and_then(|i| self.mine.get_mut(i)) {
+                list.push(track);
+            }
+        }
+        let emit = self.outbox.is_empty();
+        let mut all = Turn::default();
+        for (task, tracks) in self.tasks.iter_mut().zip(&mut self.mine) {
+            let turn = task.turn(tracks, self.tracker.map(), emit, self.outbox.batches());
+            all.worked |= turn.worked;
+            all.full |= turn.full;
+            all.due = [all.due, turn.due].into_iter().flatten().min();
+        }
+        all
+    }
+
+    fn command(&mut self, pushed: bool) -> bool {
+        if pushed && self.flush.take().is_some() {
+            self.env.settled();
+            return true;
+        }
+        match self.inbox.take_command() {
+            Some(Command::Flush(done)) => self.flush = Some(done),
+            Some(Command::StopReading) => self.tasks.iter_mut().for_each(SpoutTask::stop_reading),
+            Some(Command::Resume) => {}
+            Some(Command::Close) => self.closing = true,
+            None => return false,
+        }
+        true
+    }
+
+    fn sleep(&mut self, turn: Turn, pushed: bool) {
+        let mut due = turn.due;
+        if turn.full && pushed {
+            due = [due, self.watch_stillness()].into_iter().flatten().min();
+        }
+        if self.inbox.may_park(false) {
+            self.env.clock.park(&self.parker, due);
+        }
+    }
+
+    /// All that may be pending is: when nothing moved for a while, says who holds it. Returns when to look.
+    fn watch_stillness(&mut self) -> Option<Time> {
+        let look = self.still?.after(STILL);
+        if self.env.clock.now() < look {
+            return Some(look);
+        }
+        self.still = None;
+        let (bolt, held) = diagnosis::stalled(&self.env)?;
+        let text = format!(
+            "holds {held} tuples while every queue is empty and max-spout-pending lets no more come: \
+             it waits for more than it can get; raise max-spout-pending, or let it wait for fewer"
+        );
+        self.env.error(&bolt, Class::Timeout, &text);
+        None
+    }
+}

@@ -1,0 +1,172 @@
+//! The ack path between threads: what bolts tell ledgers, and ledgers on other threads tell spouts.
+//!
+//! In: effects of calls, by tree. Out: one message for each ledger that is concerned. Invariant: a tree's
+//! registration and its acks travel through one FIFO, so no ack precedes its tree.
+
+use super::inbox::Inbox;
+use anchorbolt_core::ack::{Ledger, TreeEvent};
+use anchorbolt_core::failure::Failure;
+use anchorbolt_core::ids::{Edge, RootId, Time};
+use anchorbolt_core::oplog::Effects;
+use std::sync::Arc;
+
+/// A tracking message.
+#[derive(Debug)]
+pub enum Track {
+    /// Trees and the XOR of settled edges; when they were settled.
+    Acks(Time, Vec<(RootId, Edge)>),
+    /// Trees that failed.
+    Fails(Vec<(RootId, Failure)>),
+    /// Trees whose timeout starts again.
+    Resets(Time, Vec<RootId>),
+    /// To a ledger on a thread of its own: trees that begin, with the XOR of their first edges.
+    Begin(Time, Vec<(RootId, Edge)>),
+    /// To a ledger on a thread of its own: trees that are given up.
+    Cancel(Vec<RootId>),
+    /// From a ledger on a thread of its own: trees that ended.
+    Ended(Vec<TreeEvent>),
+}
+
+impl Track {
+    /// The owner of the trees it is about: those of one message have one, unless it is for an acker.
+    pub fn owner(&self) -> Option<u32> {
+        let first = match self {
+            Track::Acks(_, list) | Track::Begin(_, list) => list.first().map(|(root, _)| *root),
+            Track::Fails(list) => list.first().map(|(root, _)| *root),
+            Track::Resets(_, list) | Track::Cancel(list) => list.first().copied(),
+            Track::Ended(events) => events.first().map(|event| event.root),
+        };
+        first.map(RootId::owner)
+    }
+
+    /// Applies it to the ledgers it concerns; `place` says which ledger a tree is in. What is not for
+    /// ledgers is handed back.
+    pub fn apply(self, ledgers: &mut [Ledger], place: impl Fn(RootId) -> usize) -> Option<Vec<TreeEvent>> {
+        if let (Track::Acks(at, list), [ledger]) = (&self, &mut *ledgers) {
+            ledger.ack_batch(list, *at);
+            return None;
+        }
+        let mut with = |root: RootId, f: &mut dyn FnMut(&mut Ledger)| {
+            if let Some(ledger) = ledgers.get_mut(place(root)) {
+                f(ledger);
+            }
+        };
+        match self {
+            Track::Acks(at, list) => {
+                list.iter().for_each(|(root, xor)| with(*root, &mut |l| l.ack(*root, *xor, at)));
+            }
+            Track::Fails(list) => {
+                for (root, failure) in list {
+                    with(root, &mut |l| l.fail(root, failure.clone()));
+                }
+            }
+            Track::Begin(at, list) => {
+                list.iter().for_each(|(root, xor)| with(*root, &mut |l| l.register(*root, *xor, at)));
+            }
+            Track::Cancel(list) => list.iter().for_each(|root| with(*root, &mut |l| l.cancel(*root))),
+            Track::Resets(at, list) => {
+                list.iter().for_each(|root| with(*root, &mut |l| l.reset_timeout(*root, at)));
+            }
+            Track::Ended(events) => return Some(events),
+        }
+        None
+    }
+}
+
+/// Where the ledger of each tree is.
+#[derive(Clone)]
+pub struct TrackMap {
+    /// The inbox of the executor of each spout task, by owner.
+    pub spouts: Vec<Arc<Inbox>>,
+    /// The inboxes of acker threads; none: each spout task has its own ledger.
+    pub ackers: Vec<Arc<Inbox>>,
+}
+
+impl TrackMap {
+    /// The index of the inbox that has the ledger.
+    pub fn place(&self, root: RootId) -> usize {
+        match self.ackers.len() {
+            0 => root.owner() as usize,
+            n => root.slot() as usize % n,
+        }
+    }
+
+    /// The inboxes of all ledgers.
+    pub fn inboxes(&self) -> &[Arc<Inbox>] {
+        if self.ackers.is_empty() { &self.spouts } else { &self.ackers }
+    }
+}
+
+/// Sorts the effects of a call by ledger and sends them.
+pub struct Tracker {
+    map: TrackMap,
+    acks: Vec<Vec<(RootId, Edge)>>,
+}
+
+impl Tracker {
+    /// A tracker for one executor.
+    pub fn new(map: TrackMap) -> Tracker {
+        let acks = map.inboxes().iter().map(|_| Vec::new()).collect();
+        Tracker { map, acks }
+    }
+
+    /// Where the ledgers are.
+    pub fn map(&self) -> &TrackMap {
+        &self.map
+    }
+
+    /// Sends what a call did to the trees.
+    pub fn send(&mut self, effects: &mut Effects, at: Time) {
+        if !effects.acks.is_empty() {
+            self.send_acks(effects, at);
+        }
+        if !effects.fails.is_empty() {
+            self.fails(effects.fails.drain(..));
+        }
+        if !effects.resets.is_empty() {
+            for (i, inbox) in self.map.inboxes().iter().enumerate() {
+                let mine: Vec<RootId> =
+                    effects.resets.iter().copied().filter(|r| self.map.place(*r) == i).collect();
+                if !mine.is_empty() {
+                    inbox.track(Track::Resets(at, mine));
+                }
+            }
+            effects.resets.clear();
+        }
+    }
+
+    /// Sends failures of trees.
+    pub fn fails(&self, fails: impl Iterator<Item = (RootId, Failure)>) {
+        let mut by_ledger: Vec<Vec<(RootId, Failure)>> = self.acks.iter().map(|_| Vec::new()).collect();
+        for (root, failure) in fails {
+            if let Some(list) = by_ledger.get_mut(self.map.place(root)) {
+                list.push((root, failure));
+            }
+        }
+        for (inbox, list) in self.map.inboxes().iter().zip(by_ledger) {
+            if !list.is_empty() {
+                inbox.track(Track::Fails(list));
+            }
+        }
+    }
+
+    fn send_acks(&mut self, effects: &mut Effects, at: Time) {
+        if let [inbox] = self.map.inboxes() {
+            let room = effects.acks.len();
+            let list = std::mem::replace(&mut effects.acks, Vec::with_capacity(room));
+            inbox.track(Track::Acks(at, list));
+            return;
+        }
+        for (root, xor) in effects.acks.drain(..) {
+            if let Some(list) = self.acks.get_mut(self.map.place(root)) {
+                list.push((root, xor));
+            }
+        }
+        for (inbox, list) in self.map.inboxes().iter().zip(&mut self.acks) {
+            if !list.is_empty() {
+                let room = list.len();
+                inbox.track(Track::Acks(at, std::mem::replace(list, Vec::with_capacity(room))));
+            }
+        }
+    }
+}

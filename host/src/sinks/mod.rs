@@ -1,0 +1,35 @@
+//! The native sinks: bolts of the host that take tuples out of the topology.
+//!
+//! In: the typed options of a manifest's sink. Out: a boxed [`Bolt`]. One module a kind, and beside them what
+//! `jsonl` and `stdout` share: `batch` (a call's tuples as lines), `json` (one row as an object) and `append` (a
+//! file that only grows by whole batches). They know the ports of the core and nothing of the runtime.
+//!
+//! Invariant: a tuple is acked only once its line is where the sink promises it to be. Where that fails the tuple
+//! fails as `retry`, for the fault is outside: nothing is lost, and it goes on once the outage is over.
+
+mod append;
+mod batch;
+mod json;
+mod jsonl;
+mod null;
+mod stdout;
+
+pub use jsonl::JsonlSink;
+pub use null::NullSink;
+pub use stdout::StdoutSink;
+
+use anchorbolt_core::manifest::kinds::SinkKind;
+use anchorbolt_core::port::Bolt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The sink of a manifest. Paths are relative to `base`, the manifest's folder. `closed` is set once standard
+/// output is found closed: the run then ends quietly.
+pub fn open(kind: &SinkKind, base: &Path, closed: &Arc<AtomicBool>) -> Box<dyn Bolt> {
+    match kind {
+        SinkKind::Jsonl { path, fsync } => Box::new(JsonlSink::new(&base.join(path), path, *fsync)),
+        SinkKind::Stdout => Box::new(StdoutSink::new(closed.clone())),
+        SinkKind::Null => Box::new(NullSink),
+    }
+}

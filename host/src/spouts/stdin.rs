@@ -1,0 +1,126 @@
+//! The `stdin` spout: standard input, line by line.
+//!
+//! In: any [`Read`], by a thread of its own, since a read may wait for ever. Out: one message a line with the
+//! field `line`; its id and position are the line's number, from 1. The host keeps a line until it is done, but
+//! a new process can't read it again, which is said once.
+//!
+//! Invariant: task 0 alone reads; any other task is done at once.
+
+use super::feed::{Closed, Feed, Feeder, feed};
+use super::splitter::Splitter;
+use super::taker::{LineTaker, Numbering};
+use anchorbolt_core::ids::MessageId;
+use anchorbolt_core::manifest::kinds::LineFormat;
+use anchorbolt_core::port::{Next, Spout, SpoutContext, SpoutError, SpoutOutput};
+use serde_json::{Value, json};
+use std::io::{self, Read};
+use std::thread::Builder;
+
+/// The spout.
+pub struct StdinSpout<R> {
+    source: Option<R>,
+    tuple_bytes_max: u64,
+    taker: Option<LineTaker>,
+    feed: Option<Feed>,
+}
+
+impl StdinSpout<io::Stdin> {
+    /// A spout over the process's standard input, with lines of up to `tuple_bytes_max` bytes.
+    pub fn new(tuple_bytes_max: u64) -> StdinSpout<io::Stdin> {
+        StdinSpout::over(io::stdin(), tuple_bytes_max)
+    }
+}
+
+impl<R: Read + Send + 'static> StdinSpout<R> {
+    /// The same over another source.
+    pub fn over(source: R, tuple_bytes_max: u64) -> StdinSpout<R> {
+        StdinSpout { source: Some(source), tuple_bytes_max, taker: None, feed: None }
+    }
+}
+
+impl<R: Read + Send + 'static> Spout for StdinSpout<R> {
+    fn open(&mut self, context: SpoutContext) -> Result<(), SpoutError> {
+        let SpoutContext { context, waker } = context;
+        if context.task_index != 0 {
+            self.source = None;
+            return Ok(());
+        }
+        let (feeder, feed) = feed(waker);
+        let limit = self.tuple_bytes_max;
+        let taker = LineTaker::new(feeder, LineFormat::Line, Numbering::Line(0), limit);
+        self.taker = Some(taker.of_task(&context));
+        self.feed = Some(feed);
+        Ok(())
+    }
+
+    fn activate(&mut self) -> Result<(), SpoutError> {
+        let (Some(source), Some(taker)) = (self.source.take(), self.taker.take()) else { return Ok(()) };
+        tracing::warn!(
+            "standard input can't be read again: lines that are not done when this process dies are lost"
+        );
+        let splitter = Splitter::new(self.tuple_bytes_max);
+        Builder::new()
+            .name("stdin-reader".to_owned())
+            .spawn(move || run(source, splitter, taker))
+            .map(drop)
+            .map_err(|e| SpoutError::Environment(format!("can't start a thread for standard input: {e}")))
+    }
+
+    fn next(&mut self, out: &mut SpoutOutput, budget: usize) -> Result<Next, SpoutError> {
+        match &mut self.feed {
+            Some(feed) => feed.next(out, budget),
+            None => Ok(Next::Done),
+        }
+    }
+
+    fn ack(&mut self, _ids: &[MessageId]) {}
+
+    /// The reading thread may wait for input for ever, so nobody waits for it: it ends at its next hand-over.
+    fn close(&mut self) {
+        self.source = None;
+        self.taker = None;
+        if let Some(feed) = self.feed.take() {
+            feed.stop();
+        }
+    }
+
+    fn position(&self, id: MessageId) -> Value {
+        json!({ "line": id.low() })
+    }
+
+    fn unique_ids(&self) -> bool {
+        true
+    }
+
+    fn finite(&self) -> bool {
+        true
+    }
+}
+
+fn run(source: impl Read, splitter: Splitter, taker: LineTaker) {
+    if let Ok((feeder, end)) = read(source, splitter, taker) {
+        feeder.finish(end);
+    }
+}
+
+/// Reads to the end, or to an error.
+fn read(
+    mut source: impl Read,
+    mut splitter: Splitter,
+    mut taker: LineTaker,
+) -> Result<(Feeder, Result<(), SpoutError>), Closed> {
+    taker.source(0, "standard input")?;
+    let end = loop {
+        match splitter.fill(&mut source) {
+            Ok(0) => break Ok(()),
+            Ok(_) => splitter.split(&mut taker)?,
+            Err(e) => break Err(SpoutError::Environment(format!("can't read standard input: {e}"))),
+        }
+        // Whoever types waits for an answer: nothing is held back for a fuller block.
+        taker.feeder().push()?;
+    };
+    if end.is_ok() {
+        splitter.finish(&mut taker)?;
+    }
+    Ok((taker.into_feeder(), end))
+}

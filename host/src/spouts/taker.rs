@@ -1,0 +1,136 @@
+//! Lines into messages: what `lines` and `stdin` have in common.
+//!
+//! In: lines and places from a [`super::splitter::Splitter`]. Out: rows and refusals to a [`Feeder`].
+//!
+//! Invariant: each line becomes exactly one message, emitted or refused.
+
+use super::feed::{Closed, Feeder};
+use super::format::encode;
+use super::splitter::{Line, TakeLine};
+use anchorbolt_core::failure::{Class, Cost, FailedInput, Failure};
+use anchorbolt_core::manifest::kinds::LineFormat;
+use anchorbolt_core::port::{Context, DEFAULT_STREAM};
+use anchorbolt_row::write_row;
+
+/// What the second number of a message id is.
+#[derive(Clone, Copy)]
+pub(crate) enum Numbering {
+    /// The offset of its first byte.
+    Offset,
+    /// The number of the last line given, from 1.
+    Line(u64),
+}
+
+/// Encodes the lines of one source after the other.
+pub(crate) struct LineTaker {
+    feeder: Feeder,
+    format: LineFormat,
+    numbering: Numbering,
+    limit: u64,
+    component: String,
+    task: u32,
+    shown: String,
+}
+
+impl LineTaker {
+    /// Gives rows of this format to the feeder; `shown` is what people call the source.
+    pub(crate) fn new(feeder: Feeder, format: LineFormat, numbering: Numbering, limit: u64) -> LineTaker {
+        let (component, shown) = (String::new(), String::new());
+        LineTaker { feeder, format, numbering, limit, component, task: 0, shown }
+    }
+
+    /// Failures are said to be of this task.
+    pub(crate) fn of_task(mut self, context: &Context) -> LineTaker {
+        self.component.clone_from(&context.component);
+        self.task = context.task;
+        self
+    }
+
+    /// What follows comes from this source; `shown` is what people call it.
+    pub(crate) fn source(&mut self, source: u64, shown: &str) -> Result<(), Closed> {
+        shown.clone_into(&mut self.shown);
+        self.feeder.source(source)
+    }
+
+    /// To hand over and to wait.
+    pub(crate) fn feeder(&mut self) -> &mut Feeder {
+        &mut self.feeder
+    }
+
+    /// To say the end.
+    pub(crate) fn into_feeder(self) -> Feeder {
+        self.feeder
+    }
+
+    /// The second number of the next id.
+    fn number(&mut self, place: u64) -> u64 {
+        match &mut self.numbering {
+            Numbering::Offset => place,
+            Numbering::Line(last) => {
+                *last += 1;
+                *last
+            }
+        }
+    }
+
+    /// Where a message is, for a person.
+    fn whereabouts(&self, number: u64) -> String {
+        match self.numbering {
+            Numbering::Offset => format!("the line at byte {number} of `{}`", self.shown),
+            Numbering::Line(_) => format!("line {number} of {}", self.shown),
+        }
+    }
+
+    fn failure(&self, class: Class, reason: String, line: Option<Line<'_>>) -> Failure {
+        let input = line.map(|line| {
+            let mut row = Vec::new();
+            write_row(&mut row, |row| {
+                match line {
+                    Line::Text(text) => row.str(text),
+                    Line::Bytes(bytes) => row.bin(bytes),
+                };
+            });
+            FailedInput { stream: format!("{}/{DEFAULT_STREAM}", self.component), row }
+        });
+        let (component, task) = (self.component.clone(), self.task);
+        Failure { class, cost: Cost::Final, component, task, reason, output: String::new(), input }
+    }
+}
+
+impl TakeLine for LineTaker {
+    #[inline]
+    fn line(&mut self, place: u64, line: Line<'_>) -> Result<(), Closed> {
+        let number = self.number(place);
+        let format = &self.format;
+        let line = if place == 0 { without_mark(format, line) } else { line };
+        match self.feeder.row(number, |out| encode(format, line, out))? {
+            Ok(()) => Ok(()),
+            Err(problem) => {
+                let reason = format!("{} {problem}", self.whereabouts(number));
+                let failure = self.failure(Class::Rejected, reason, Some(line));
+                self.feeder.refuse(number, failure)
+            }
+        }
+    }
+
+    fn oversize(&mut self, place: u64, bytes: u64) -> Result<(), Closed> {
+        let number = self.number(place);
+        let reason = format!(
+            "{} has {bytes} bytes, the limit is {}; raise limits.tuple-bytes of the spout if it is meant to be",
+            self.whereabouts(number),
+            self.limit
+        );
+        let failure = self.failure(Class::Size, reason, None);
+        self.feeder.refuse(number, failure)
+    }
+}
+
+/// A byte order mark at the start of a file is no part of its first object or column.
+fn without_mark<'a>(format: &LineFormat, line: Line<'a>) -> Line<'a> {
+    match line {
+        Line::Text(text) if *format != LineFormat::Line => {
+            Line::Text(text.strip_prefix('\u{feff}').unwrap_or(text))
+        }
+        _ => line,
+    }
+}

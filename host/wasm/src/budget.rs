@@ -1,0 +1,139 @@
+//! What one call may bring across the boundary, counted over the call.
+//!
+//! Lengths of columns come in; a violation with both figures goes out when their sum passes the limits of
+//! one tuple times the call's tuples. Wasmtime's own fuel is for each host call alone, so it is only the
+//! backstop: a little above, without figures.
+
+use crate::death::Stop;
+use crate::text::size;
+use anchorbolt_core::manifest::Limits;
+use anchorbolt_core::port::Emissions;
+
+/// Handles that one call may settle, reset or describe: far more than a task can hold.
+const HANDLES_MAX: u64 = 16 << 20;
+/// Entries of one call's log. Each takes some hundred bytes here, whatever it holds, and the limits of the
+/// manifest do not see it; a guest that emits row by row stays far below.
+const ENTRIES_MAX: u64 = 256 << 10;
+/// Bytes of reasons and errors that one call may keep; what is more is cut away.
+const TEXTS_MAX: u64 = 16 << 20;
+
+/// The counters of one call.
+#[derive(Default)]
+pub(crate) struct Budget {
+    tuples: u64,
+    emissions: u64,
+    bytes: u64,
+    anchors: u64,
+    handles: u64,
+    entries: u64,
+    texts: u64,
+}
+
+impl Budget {
+    /// A new call that may be charged for this many tuples.
+    pub(crate) fn begin(&mut self, tuples: u32) {
+        *self = Budget { tuples: tuples.max(1).into(), ..Budget::default() };
+    }
+
+    /// Counts emissions by the lengths of their columns. Whether those make sense is for the core to say.
+    pub(crate) fn emit(&mut self, e: &Emissions, limits: &Limits) -> Result<(), Stop> {
+        // The longest column counts: a short list of streams must not hide a long list of targets.
+        let rows = e.streams.len().max(e.targets.len());
+        let rows = rows.max(e.offsets.len().saturating_sub(1)).max(e.anchor_offsets.len().saturating_sub(1));
+        self.emissions += rows as u64;
+        self.bytes += e.data.len() as u64;
+        self.anchors += e.anchors.len() as u64;
+        let tuples = self.tuples;
+        let over = |name: &str, used: String, limit: String| {
+            Err(Stop::protocol(format!(
+                "{name} limit reached: {used} in a call of {tuples}, at most {limit} a tuple"
+            )))
+        };
+        if self.emissions > tuples * u64::from(limits.emissions_per_tuple) {
+            return over(
+                "emissions-per-tuple",
+                self.emissions.to_string(),
+                limits.emissions_per_tuple.to_string(),
+            );
+        }
+        if self.bytes > tuples.saturating_mul(limits.emitted_bytes_per_tuple) {
+            return over("emitted-bytes-per-tuple", size(self.bytes), size(limits.emitted_bytes_per_tuple));
+        }
+        if self.anchors > tuples * u64::from(limits.anchors_per_tuple) {
+            return over("anchors-per-tuple", self.anchors.to_string(), limits.anchors_per_tuple.to_string());
+        }
+        Ok(())
+    }
+
+    /// Counts handles of acks, fails, resets and descriptions.
+    pub(crate) fn handles(&mut self, n: usize) -> Result<(), Stop> {
+        self.handles += n as u64;
+        if self.handles > HANDLES_MAX {
+            let reason =
+                format!("{} handles settled or described in a call, at most {HANDLES_MAX}", self.handles);
+            return Err(Stop::protocol(reason));
+        }
+        Ok(())
+    }
+
+    /// Counts an entry of the log.
+    pub(crate) fn entry(&mut self) -> Result<(), Stop> {
+        self.entries += 1;
+        if self.entries > ENTRIES_MAX {
+            let reason = format!(
+                "{} entries in the log of a call, at most {ENTRIES_MAX}: emit in batches",
+                self.entries
+            );
+            return Err(Stop::protocol(reason));
+        }
+        Ok(())
+    }
+
+    /// Whether a text of this length is still kept.
+    pub(crate) fn text(&mut self, len: usize) -> bool {
+        self.texts += len as u64;
+        self.texts <= TEXTS_MAX
+    }
+}
+
+/// Bytes that one host call may lift: what the limits allow with the columns round it, but no more than
+/// twice the guest's memory (a list in the host can be wider than in the guest, not that much wider).
+pub(crate) fn hostcall_fuel(limits: &Limits, tuples: u32) -> usize {
+    const ROW: u64 = 16; // stream, target and two offsets
+    const HANDLE: u64 = 4;
+    const SLACK: u64 = 1 << 20; // settlements, texts
+    let rows = u64::from(limits.emissions_per_tuple) * ROW + u64::from(limits.anchors_per_tuple) * HANDLE;
+    let tuple = limits.emitted_bytes_per_tuple.saturating_add(rows);
+    let call = tuple.saturating_mul(tuples.max(1).into()).saturating_add(SLACK);
+    usize::try_from(call.min(limits.memory_bytes.saturating_mul(2).max(SLACK))).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::test_limits;
+
+    fn rows(n: u32, bytes: usize) -> Emissions {
+        Emissions { streams: vec![0; n as usize], data: vec![0; bytes], ..Emissions::default() }
+    }
+
+    #[test]
+    fn limits_are_of_a_tuple_and_counted_over_the_call() {
+        let limits = test_limits();
+        let mut budget = Budget::default();
+        budget.begin(2);
+        assert!(budget.emit(&rows(15, 0), &limits).is_ok());
+        assert!(budget.emit(&rows(5, 200), &limits).is_ok());
+        let stop = budget.emit(&rows(1, 0), &limits).expect_err("over");
+        assert_eq!(
+            stop.to_string(),
+            "emissions-per-tuple limit reached: 21 in a call of 2, at most 10 a tuple"
+        );
+        budget.begin(2);
+        let stop = budget.emit(&rows(1, 201), &limits).expect_err("over");
+        assert!(stop.to_string().contains("201 bytes in a call of 2, at most 100 bytes a tuple"), "{stop}");
+        budget.begin(0);
+        let many = Emissions { targets: vec![0; 11], ..Emissions::default() };
+        assert!(budget.emit(&many, &limits).is_err(), "the longest column counts");
+    }
+}

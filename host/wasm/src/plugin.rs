@@ -1,0 +1,108 @@
+//! A loaded plugin: a component that was checked, compiled and linked once, and can be asked what it is.
+//!
+//! A file comes in; declarations and fresh instances go out. What a plugin declares is taken as it is:
+//! whether it fits a topology is for the plan to say.
+
+use crate::bindings::{self, BoltPre};
+use crate::contract::Surface;
+use crate::engine::Engine;
+use crate::events::{Events, Silent};
+use crate::image::{self, LoadError};
+use crate::inspect::Inspection;
+use crate::instance::Guest;
+use crate::limits::{MEMORIES_MAX, TABLES_MAX};
+use crate::settings::Settings;
+use crate::state::{Bolt, State};
+use crate::wasi::Grants;
+use anchorbolt_core::port::{CallError, Declaration};
+use std::path::Path;
+use std::sync::Arc;
+use wasmtime::component::Component;
+
+/// A plugin that may be run. Cheap to clone.
+#[derive(Clone)]
+pub struct Plugin(Arc<Inner>);
+
+struct Inner {
+    engine: Engine,
+    pre: BoltPre<State>,
+    surface: Surface,
+    sha256: String,
+    bytes: u64,
+}
+
+impl Plugin {
+    /// Reads, checks and compiles a plugin, or takes its code from the cache.
+    pub fn load(engine: &Engine, path: &Path) -> Result<Plugin, LoadError> {
+        Plugin::from_bytes(engine, &image::read(path)?)
+    }
+
+    /// As [`Plugin::load`], with the file's bytes.
+    pub fn from_bytes(engine: &Engine, wasm: &[u8]) -> Result<Plugin, LoadError> {
+        image::check(wasm)?;
+        let sha256 = image::sha256(wasm);
+        let component = engine.component(wasm, &sha256)?;
+        let surface = Surface::of(&component, engine.wasmtime());
+        surface.check()?;
+        check_resources(&component)?;
+        let linked = engine.linker().instantiate_pre(&component).map_err(|e| not_linked(&e))?;
+        let pre = BoltPre::new(linked).map_err(|e| LoadError::NotABolt(format!("{:#}", e)))?;
+        let (engine, sha256, bytes) = (engine.clone(), image::hex(&sha256), wasm.len() as u64);
+        Ok(Plugin(Arc::new(Inner { engine, pre, surface, sha256, bytes })))
+    }
+
+    /// sha256 of the file, in hex.
+    pub fn sha256(&self) -> &str {
+        &self.0.sha256
+    }
+
+    /// Asks the plugin what it is, on an instance that is dropped again. The limits hold, the grants do
+    /// not: what a plugin is can't depend on the system.
+    pub fn declare(&self, settings: &Settings) -> Result<Declaration, CallError> {
+        let events = Arc::new(Events::new(Arc::new(Silent), &settings.limits));
+        let bolt = Bolt { settings: settings.clone(), grants: Grants::none(), events };
+        let mut guest = self.instantiate(Arc::new(bolt))?;
+        let config = settings.config_json.as_str();
+        let declared =
+            guest.call("declare", 0, None, async |guest, store| guest.call_declare(store, config).await)?;
+        Ok(bindings::declaration(declared))
+    }
+
+    /// What the file is and what the plugin says of itself.
+    pub fn inspect(&self, settings: &Settings) -> Inspection {
+        Inspection::new(&self.0.surface, self.0.bytes, &self.0.sha256, self.declare(settings))
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    pub(crate) fn pre(&self) -> &BoltPre<State> {
+        &self.0.pre
+    }
+
+    pub(crate) fn instantiate(&self, bolt: Arc<Bolt>) -> Result<Guest, CallError> {
+        Guest::new(self, bolt)
+    }
+}
+
+/// Refuses what no instance could be made of, before one is tried.
+fn check_resources(component: &Component) -> Result<(), LoadError> {
+    let Some(needed) = component.resources_required() else { return Ok(()) };
+    let checks = [("memories", needed.num_memories, MEMORIES_MAX), ("tables", needed.num_tables, TABLES_MAX)];
+    for (what, count, max) in checks {
+        if count as usize > max {
+            return Err(LoadError::TooMany { what, count: count.into(), max });
+        }
+    }
+    Ok(())
+}
+
+/// The interface that the linker missed, out of its error.
+fn not_linked(error: &wasmtime::Error) -> LoadError {
+    let text = error.to_string();
+    match text.split('`').nth(1) {
+        Some(name) => LoadError::MissingInterface(name.to_owned()),
+        None => LoadError::Invalid(format!("{error:#}")),
+    }
+}

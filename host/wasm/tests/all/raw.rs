@@ -1,0 +1,117 @@
+//! Guests that no compiler makes: written by hand, with the exports of a bolt round a core module.
+
+use crate::support::*;
+use anchorbolt_core::failure::Class;
+use anchorbolt_wasm::{LoadError, Plugin};
+use std::time::Duration;
+
+/// A component that exports what a bolt has to. `module` goes into the core module, `more` beside it.
+pub fn bolt(module: &str, more: &str) -> Vec<u8> {
+    let result = "(result (error string))";
+    let text = format!(
+        r#"(component
+        {more}
+        (core module $m
+            (memory (export "memory") 1)
+            (func (export "realloc") (param i32 i32 i32 i32) (result i32) i32.const 1024)
+            (func (export "declare") (param i32 i32) (result i32) unreachable)
+            (func (export "prepare") (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)
+                i32.const 64)
+            (func (export "execute") (param i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32) i32.const 64)
+            (func (export "none") (result i32) i32.const 64)
+            {module})
+        (core instance $i (instantiate $m))
+        (alias core export $i "memory" (core memory $memory))
+        (alias core export $i "realloc" (core func $realloc))
+        (type $u32s (list u32))
+        (type $tuples' (record (field "ids" $u32s) (field "inputs" $u32s) (field "offsets" $u32s)
+            (field "data" (list u8)) (field "stride" u32)))
+        (export $tuples "tuples" (type $tuples'))
+        (type $encoding' (enum "msgpack"))
+        (export $encoding "encoding" (type $encoding'))
+        (type $stream' (record (field "name" string) (field "fields" (list string)) (field "direct" bool)))
+        (export $stream "stream" (type $stream'))
+        (type $declaration' (record (field "outputs" (list $stream)) (field "encoding" $encoding)
+            (field "stateless" bool)))
+        (export $declaration "declaration" (type $declaration'))
+        (type $input' (record (field "component" string) (field "stream" string) (field "fields" (list string))
+            (field "tasks" $u32s)))
+        (export $input "input" (type $input'))
+        (type $consumer' (record (field "component" string) (field "tasks" $u32s)))
+        (export $consumer "consumer" (type $consumer'))
+        (type $output' (record (field "stream" string) (field "consumers" (list $consumer))))
+        (export $output "output" (type $output'))
+        (type $context' (record (field "topology" string) (field "component" string) (field "task-index" u32)
+            (field "task-id" u32) (field "task-count" u32) (field "inputs" (list $input))
+            (field "outputs" (list $output)) (field "config" string)))
+        (export $context "context" (type $context'))
+        (func $declare (param "config" string) (result (result $declaration (error string)))
+            (canon lift (core func $i "declare") (memory $memory) (realloc $realloc)))
+        (func $prepare (param "context" $context) (result {result})
+            (canon lift (core func $i "prepare") (memory $memory) (realloc $realloc)))
+        (func $execute (param "batch" $tuples) (result {result})
+            (canon lift (core func $i "execute") (memory $memory) (realloc $realloc)))
+        (func $none (result {result}) (canon lift (core func $i "none") (memory $memory)))
+        (instance $guest (export "declare" (func $declare)) (export "prepare" (func $prepare))
+            (export "execute" (func $execute)) (export "tick" (func $none)) (export "flush" (func $none))
+            (export "cleanup" (func $none)))
+        (export "anchorbolt:bolt/guest@0.1.0" (instance $guest)))"#
+    );
+    wat::parse_str(text).unwrap()
+}
+
+fn declare(wasm: &[u8], deadline: Duration) -> anchorbolt_core::port::Death {
+    let plugin = Plugin::from_bytes(engine(), wasm).unwrap();
+    let mut settings = settings();
+    settings.limits.deadline = deadline;
+    died(plugin.declare(&settings))
+}
+
+#[test]
+fn a_looping_start_is_cut() {
+    let death = declare(&bolt("(func $s (loop (br 0))) (start $s)", ""), Duration::from_millis(100));
+    assert_death(&death, Class::Deadline, "instantiation ran past its deadline of 100 ms");
+}
+
+#[test]
+fn a_trap_without_an_output_is_named() {
+    let death = declare(&bolt("", ""), Duration::from_secs(1));
+    assert_death(&death, Class::Trap, "stopped itself (abort or unreachable)");
+    let recursive = "(func $deep (call $deep)) (start $deep)";
+    assert_death(
+        &declare(&bolt(recursive, ""), Duration::from_secs(1)),
+        Class::Trap,
+        "recursion too deep in deep",
+    );
+}
+
+/// Each memory alone is within the limit.
+#[test]
+fn all_memories_together_have_one_limit() {
+    let memory = |i| format!("(core module $n{i} (memory 400)) (core instance (instantiate $n{i}))");
+    let three: String = (0..3).map(memory).collect();
+    let death = declare(&bolt("", &three), Duration::from_secs(1));
+    assert_death(&death, Class::Memory, "memory limit 64 MiB reached: asked for 75 MiB");
+}
+
+#[test]
+fn memories_tables_and_instances_are_counted() {
+    let many = |n, what: &str| -> String {
+        let module = |i| format!("(core module $n{i} {what}) (core instance (instantiate $n{i}))");
+        (0..n).map(module).collect()
+    };
+    let refused = |wasm: Vec<u8>| Plugin::from_bytes(engine(), &wasm).err();
+    let memories = refused(bolt("", &many(8, "(memory 0)")));
+    assert_eq!(memories, Some(LoadError::TooMany { what: "memories", count: 9, max: 8 }));
+    let tables = refused(bolt("", &many(17, "(table 1 funcref)")));
+    assert_eq!(tables, Some(LoadError::TooMany { what: "tables", count: 17, max: 16 }));
+    let death = declare(&bolt("", &many(64, "")), Duration::from_secs(1));
+    assert_death(&death, Class::Protocol, "instance count too high at 65");
+}
+
+#[test]
+fn table_elements_have_one_limit() {
+    let tables = "(table 60000 funcref) (table 60000 funcref)";
+    let death = declare(&bolt(tables, ""), Duration::from_secs(1));
+    assert_death(&death, Class::Memory, "table limit 100000 elements reached: asked for 120000");
+}

@@ -1,0 +1,58 @@
+//! Instances come and go by the thousand and leave nothing behind; an idle engine does nothing.
+
+use crate::support::*;
+use anchorbolt_core::port::InstanceFactory;
+use std::time::Duration;
+
+/// Resident KiB, mappings, descriptors and threads of this process.
+fn footprint() -> [u64; 4] {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap().lines().count();
+    let count = |dir| std::fs::read_dir(dir).unwrap().count() as u64;
+    [pages * 4, maps as u64, count("/proc/self/fd"), count("/proc/self/task")]
+}
+
+pub fn a_thousand_deaths_leave_nothing() {
+    let mut probe = Probe::with(|s| s.limits.deadline = Duration::from_millis(50));
+    let round = |probe: &mut Probe, n: usize| {
+        for i in 0..n {
+            match i % 20 {
+                0 => drop(died(probe.run("sleep 1000"))),
+                i if i % 2 == 1 => drop(died(probe.run("panic x"))),
+                _ => drop(probe.run("emit").unwrap()),
+            }
+            probe.instance = probe.factory.create().unwrap();
+        }
+    };
+    round(&mut probe, 100);
+    let before = footprint();
+    round(&mut probe, 1000);
+    let after = footprint();
+    println!("KiB, mappings, descriptors, threads: {before:?} before and {after:?} after 1,000 instances");
+    assert!(after[0] < before[0] + (2 << 10) && after[1] <= before[1] + 10, "{before:?} {after:?}");
+    assert!(after[2] <= before[2] && after[3] <= before[3], "{before:?} {after:?}");
+}
+
+/// CPU time and wake-ups of all threads while nothing runs.
+pub fn an_idle_engine_sleeps() {
+    let mut probe = Probe::new();
+    probe.run("emit").unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let before = switches();
+    std::thread::sleep(Duration::from_secs(1));
+    let woken = switches() - before;
+    println!("{woken} wake-ups in an idle second");
+    assert!(woken <= 5, "{woken}");
+}
+
+/// Voluntary context switches of all threads.
+fn switches() -> u64 {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let status = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("status")).unwrap());
+    let of = |status: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        line.unwrap().trim().parse::<u64>().unwrap()
+    };
+    status.map(|s| of(&s)).sum()
+}
