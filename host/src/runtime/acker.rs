@@ -12,7 +12,7 @@ use crossbeam_utils::sync::Parker;
 use std::sync::Arc;
 
 /// An acker thread.
-pub struct Acker {
+pub(crate) struct Acker {
     env: Arc<Env>,
     inbox: Arc<Inbox>,
     parker: Parker,
@@ -24,7 +24,7 @@ pub struct Acker {
 
 impl Acker {
     /// An acker with one ledger for each owner; `spouts` are the owners' inboxes.
-    pub fn new(
+    pub(crate) fn new(
         env: Arc<Env>,
         inbox: Arc<Inbox>,
         parker: Parker,
@@ -35,7 +35,7 @@ impl Acker {
     }
 
     /// Runs until it is told to close.
-    pub fn run(mut self) {
+    pub(crate) fn run(mut self) {
         let mut tracks = vec![];
         loop {
             self.inbox.take_tracks(&mut tracks);

@@ -19,7 +19,7 @@ use std::time::Duration;
 const PUBLISH_CALLS: u32 = 256;
 
 /// A thread's worth of bolt tasks.
-pub struct BoltExecutor {
+pub(crate) struct BoltExecutor {
     env: Arc<Env>,
     inbox: Arc<Inbox>,
     parker: Parker,
@@ -38,7 +38,7 @@ pub struct BoltExecutor {
 
 impl BoltExecutor {
     /// An executor of these tasks, which have their first instances.
-    pub fn new(
+    pub(crate) fn new(
         env: Arc<Env>,
         inbox: Arc<Inbox>,
         parker: Parker,
@@ -62,7 +62,7 @@ impl BoltExecutor {
     }
 
     /// Runs until it is told to close.
-    pub fn run(mut self) {
+    pub(crate) fn run(mut self) {
         while !self.closing {
             let pushed = self.outbox.push(&self.env, &self.tracker);
             if pushed && self.flushed.take().is_some() {
@@ -181,7 +181,7 @@ impl BoltExecutor {
 }
 
 /// CPU time of this thread so far.
-pub fn thread_cpu() -> Duration {
+pub(crate) fn thread_cpu() -> Duration {
     let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(u64::try_from(t.tv_sec).unwrap_or(0), u32::try_from(t.tv_nsec).unwrap_or(0))
 }

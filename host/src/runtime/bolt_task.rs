@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// What a bolt task is made of.
-pub struct TaskParts {
+pub(crate) struct TaskParts {
     /// Where the task finds itself.
     pub context: Context,
     /// Makes its instances.
@@ -53,7 +53,7 @@ pub struct TaskParts {
 
 /// Whether a task takes tuples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Circuit {
+pub(crate) enum Circuit {
     /// It does.
     Closed,
     /// From this moment on: the backoff after a death.
@@ -65,7 +65,7 @@ pub enum Circuit {
 }
 
 /// A bolt's task.
-pub struct BoltTask {
+pub(crate) struct BoltTask {
     pub(super) parts: TaskParts,
     pub(super) instance: Option<Box<dyn Instance>>,
     pub(super) applier: Applier,
@@ -85,7 +85,7 @@ pub struct BoltTask {
 
 impl BoltTask {
     /// A task without an instance.
-    pub fn new(parts: TaskParts, now: Time) -> BoltTask {
+    pub(crate) fn new(parts: TaskParts, now: Time) -> BoltTask {
         let applier = Applier { component: parts.context.component.clone(), task: parts.context.task };
         let call = Call { log: vec![], tuples: 1, services: None };
         BoltTask {
@@ -107,7 +107,7 @@ impl BoltTask {
     }
 
     /// The task's id.
-    pub fn id(&self) -> TaskId {
+    pub(crate) fn id(&self) -> TaskId {
         self.applier.task
     }
 
@@ -115,7 +115,7 @@ impl BoltTask {
     ///
     /// # Errors
     /// What `create` or `prepare` says.
-    pub fn start(&mut self) -> Result<(), CallError> {
+    pub(crate) fn start(&mut self) -> Result<(), CallError> {
         let mut instance = self.parts.factory.create()?;
         instance.prepare(&self.parts.context)?;
         self.instance = Some(instance);
@@ -123,12 +123,12 @@ impl BoltTask {
     }
 
     /// Whether it has tuples in hand.
-    pub fn has_work(&self) -> bool {
+    pub(crate) fn has_work(&self) -> bool {
         self.cursor.is_some() || !self.reruns.is_empty()
     }
 
     /// Whether it takes tuples now; a wait that is over ends here.
-    pub fn ready(&mut self, now: Time) -> bool {
+    pub(crate) fn ready(&mut self, now: Time) -> bool {
         if matches!(self.circuit, Circuit::Waiting(until) if until <= now) {
             self.circuit = Circuit::Closed;
         }
@@ -136,12 +136,12 @@ impl BoltTask {
     }
 
     /// Whether it waits for the end of its backoff.
-    pub fn is_backing_off(&self) -> bool {
+    pub(crate) fn is_backing_off(&self) -> bool {
         matches!(self.circuit, Circuit::Waiting(_))
     }
 
     /// When it has to be looked at again without a message: its tick, or the end of its backoff.
-    pub fn next_due(&self) -> Option<Time> {
+    pub(crate) fn next_due(&self) -> Option<Time> {
         let waiting = match self.circuit {
             Circuit::Waiting(until) => Some(until),
             _ => None,
@@ -150,17 +150,17 @@ impl BoltTask {
     }
 
     /// Hands it a batch; only when it has none in hand.
-    pub fn give(&mut self, batch: Batch) {
+    pub(crate) fn give(&mut self, batch: Batch) {
         self.cursor = Some(Cursor { batch, at: 0 });
     }
 
     /// The most tuples a call may have now.
-    pub fn batch_max(&self) -> usize {
+    pub(crate) fn batch_max(&self) -> usize {
         self.pace.batch_max(self.parts.deadline)
     }
 
     /// Makes one call of what is in hand. `more` gives further batches for this task, to fill the call.
-    pub fn work(
+    pub(crate) fn work(
         &mut self,
         env: &Env,
         tracker: &mut Tracker,
@@ -362,7 +362,7 @@ impl BoltTask {
     }
 
     /// Ticks when it is time.
-    pub fn tick(&mut self, env: &Env, tracker: &mut Tracker, outbox: &mut VecDeque<Batch>) {
+    pub(crate) fn tick(&mut self, env: &Env, tracker: &mut Tracker, outbox: &mut VecDeque<Batch>) {
         let now = env.clock.now();
         let (Some(due), Some(every)) = (self.next_tick, self.parts.tick) else { return };
         if due > now || !self.ready(now) || self.has_work() {
@@ -373,7 +373,7 @@ impl BoltTask {
     }
 
     /// Emits and settles what is held, if it can be.
-    pub fn flush(&mut self, env: &Env, tracker: &mut Tracker, outbox: &mut VecDeque<Batch>) {
+    pub(crate) fn flush(&mut self, env: &Env, tracker: &mut Tracker, outbox: &mut VecDeque<Batch>) {
         if matches!(self.circuit, Circuit::Closed) {
             self.side_call(env, tracker, outbox, "flush", |instance, call| instance.flush(call));
         }
@@ -409,14 +409,14 @@ impl BoltTask {
     }
 
     /// Publishes what is worth a look now and then.
-    pub fn publish(&self, cpu: Duration) {
+    pub(crate) fn publish(&self, cpu: Duration) {
         let memory = self.instance.as_ref().map_or(0, |i| i.memory_bytes());
         self.parts.counters.memory_bytes.store(memory, Relaxed);
         self.parts.counters.cpu_ns.store(cpu.as_nanos() as u64, Relaxed);
     }
 
     /// The last call.
-    pub fn close(&mut self, env: &Env) {
+    pub(crate) fn close(&mut self, env: &Env) {
         let Some(mut instance) = self.instance.take() else { return };
         self.parts.counters.memory_bytes.store(instance.memory_bytes(), Relaxed);
         match instance.cleanup() {

@@ -15,7 +15,7 @@ use anchorbolt_core::port::{CallError, Death};
 use anchorbolt_core::supervise::{Action, Blame};
 
 /// A tuple that runs again, alone.
-pub struct Rerun {
+pub(crate) struct Rerun {
     /// What it stands for.
     pub entry: Entry,
     /// Its row.

@@ -12,7 +12,7 @@ use std::time::Duration;
 type Holders = HashMap<RootId, (String, TaskId, Time)>;
 
 /// The failures of trees that timed out together.
-pub fn timeouts(env: &Env, roots: &[RootId], timeout: Duration, now: Time) -> Vec<Failure> {
+pub(crate) fn timeouts(env: &Env, roots: &[RootId], timeout: Duration, now: Time) -> Vec<Failure> {
     let mut holders: Holders = HashMap::new();
     let wanted: std::collections::HashSet<RootId> = roots.iter().copied().collect();
     for task in &env.holders {
@@ -58,7 +58,7 @@ fn failure(holder: Option<&(String, TaskId, Time)>, timeout: Duration, now: Time
 }
 
 /// For a tree whose end nobody can explain, which would be a fault of the host.
-pub fn unexplained(spout: &str) -> Failure {
+pub(crate) fn unexplained(spout: &str) -> Failure {
     let (component, reason) = (spout.to_owned(), "the tree timed out".to_owned());
     let (class, cost) = (Class::Timeout, Cost::Free);
     Failure { class, cost, component, task: 0, reason, output: String::new(), input: None }
@@ -74,7 +74,7 @@ fn coarse(d: Duration) -> Duration {
 
 /// When all that may be pending is held and no queue has anything: the bolt that holds most, and how many
 /// trees. It can never get more than it has.
-pub fn stalled(env: &Env) -> Option<(String, usize)> {
+pub(crate) fn stalled(env: &Env) -> Option<(String, usize)> {
     if !env.bolt_inboxes.iter().all(|inbox| inbox.is_idle()) {
         return None;
     }

@@ -25,7 +25,7 @@ enum Mode {
 }
 
 /// The end of a run.
-pub struct Drain<'a> {
+pub(crate) struct Drain<'a> {
     running: &'a Running,
     how: How,
     exhausted: usize,
@@ -39,11 +39,11 @@ pub struct Drain<'a> {
 }
 
 /// How a run ended: unfinished, stopped by a policy, a spout's error, the host's own fault.
-pub type Result = (bool, Option<String>, Option<SpoutError>, Option<String>);
+pub(crate) type Result = (bool, Option<String>, Option<SpoutError>, Option<String>);
 
 impl<'a> Drain<'a> {
     /// A controller of this run.
-    pub fn new(running: &'a Running, how: How) -> Drain<'a> {
+    pub(crate) fn new(running: &'a Running, how: How) -> Drain<'a> {
         Drain {
             running,
             how,
@@ -59,7 +59,7 @@ impl<'a> Drain<'a> {
     }
 
     /// Waits for the end and drains.
-    pub fn run(&mut self) {
+    pub(crate) fn run(&mut self) {
         while self.mode.is_none() && self.broken.is_none() {
             match self.running.events.recv() {
                 Ok(event) => self.hear(event),
@@ -70,7 +70,7 @@ impl<'a> Drain<'a> {
     }
 
     /// How it ended.
-    pub fn result(self) -> Result {
+    pub(crate) fn result(self) -> Result {
         (self.unfinished, self.stopped, self.spout_error, self.broken)
     }
 

@@ -13,7 +13,7 @@ use std::sync::mpsc::Sender;
 
 /// What executors tell the controller.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub(crate) enum Event {
     /// A spout task has come to the end of its source, or was told to stop.
     Exhausted,
     /// Something was settled while a drain watches.
@@ -33,13 +33,13 @@ pub enum Event {
 }
 
 /// Finds what a spout knows of a tree.
-pub trait Directory: Send + Sync {
+pub(crate) trait Directory: Send + Sync {
     /// The message as `SPOUT@POSITION`, and when the tree began. None when the tree is over.
     fn message(&self, root: RootId) -> Option<(String, Time)>;
 }
 
 /// What a task shows to others: see [`super::shared::TaskShared`].
-pub trait Holder: Send + Sync {
+pub(crate) trait Holder: Send + Sync {
     /// The component's name and the task's id.
     fn name(&self) -> (&str, TaskId);
     /// Calls `f` with each tree that a tuple held by the task belongs to, and since when.
@@ -47,7 +47,7 @@ pub trait Holder: Send + Sync {
 }
 
 /// Shared by all executors.
-pub struct Env {
+pub(crate) struct Env {
     /// The topology's name.
     pub topology: String,
     /// The time.
@@ -77,12 +77,12 @@ pub struct Env {
 impl Env {
     /// Whether a tuple's tree is over, so that working on it is waste.
     #[inline]
-    pub fn is_over(&self, root: RootId) -> bool {
+    pub(crate) fn is_over(&self, root: RootId) -> bool {
         self.generations.get(root.owner() as usize).is_some_and(|g| g.is_over(root))
     }
 
     /// Tells the controller something. It may be gone at the very end.
-    pub fn tell(&self, event: Event) {
+    pub(crate) fn tell(&self, event: Event) {
         let gone = self.events.send(event).is_err();
         if gone {
             tracing::trace!("the controller has ended");
@@ -90,21 +90,21 @@ impl Env {
     }
 
     /// Tells the controller, if it watches, that something was settled.
-    pub fn settled(&self) {
+    pub(crate) fn settled(&self) {
         if self.watched.swap(false, Relaxed) {
             self.tell(Event::Settled);
         }
     }
 
     /// Counts an error and logs it the first time.
-    pub fn error(&self, component: &str, class: Class, message: &str) {
+    pub(crate) fn error(&self, component: &str, class: Class, message: &str) {
         if self.errors.add(component, class, message) {
             tracing::warn!(component, %class, "{message}");
         }
     }
 
     /// As [`Env::error`], of a failure.
-    pub fn failure(&self, failure: &Failure) {
+    pub(crate) fn failure(&self, failure: &Failure) {
         let text = match failure.output.trim() {
             "" => failure.reason.clone(),
             output => format!("{}; it printed: {output}", failure.reason),

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 
 /// What a queue may hold.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// Tuples, and at least one batch.
     pub tuples: usize,
     /// Bytes, and at least one batch.
@@ -25,7 +25,7 @@ pub struct Bounds {
 
 /// What the controller tells an executor.
 #[derive(Debug)]
-pub enum Command {
+pub(crate) enum Command {
     /// When the queue is empty and all is sent: flush each task, then answer.
     /// The answer is that the sender is dropped.
     Flush(std::sync::mpsc::Sender<()>),
@@ -38,7 +38,7 @@ pub enum Command {
 }
 
 /// Why a batch was not taken.
-pub enum Refused {
+pub(crate) enum Refused {
     /// There is no room now; the producer will be woken.
     Full(Batch),
     /// The cycle's queue is over its bound; nobody will be woken.
@@ -58,7 +58,7 @@ struct State {
 }
 
 /// An executor's inbox.
-pub struct Inbox {
+pub(crate) struct Inbox {
     state: Mutex<State>,
     bounds: Bounds,
     unparker: Unparker,
@@ -67,7 +67,7 @@ pub struct Inbox {
 
 impl Inbox {
     /// An empty inbox of the executor that parks on the unparker's parker.
-    pub fn new(bounds: Bounds, unparker: Unparker) -> Inbox {
+    pub(crate) fn new(bounds: Bounds, unparker: Unparker) -> Inbox {
         let state = State {
             data: VecDeque::new(),
             cycle: VecDeque::new(),
@@ -83,7 +83,7 @@ impl Inbox {
     }
 
     /// Puts a batch in, or says why not. `producer` is woken when there is room again.
-    pub fn push(&self, batch: Batch, producer: &Unparker) -> Result<(), Refused> {
+    pub(crate) fn push(&self, batch: Batch, producer: &Unparker) -> Result<(), Refused> {
         let mut state = self.state.lock();
         let (tuples, bytes) = (batch.len(), batch.bytes());
         let fits = state.tuples + tuples <= self.bounds.tuples && state.bytes + bytes <= self.bounds.bytes;
@@ -99,7 +99,7 @@ impl Inbox {
     }
 
     /// Puts a batch of an edge that closes a cycle in: it does not wait, it overflows.
-    pub fn push_cycle(&self, batch: Batch) -> Result<(), Refused> {
+    pub(crate) fn push_cycle(&self, batch: Batch) -> Result<(), Refused> {
         let mut state = self.state.lock();
         let bytes = batch.bytes();
         if state.cycle_bytes > 0 && state.cycle_bytes + bytes > self.bounds.cycle_bytes {
@@ -112,39 +112,39 @@ impl Inbox {
     }
 
     /// Puts tracking messages in.
-    pub fn track(&self, track: Track) {
+    pub(crate) fn track(&self, track: Track) {
         let mut state = self.state.lock();
         state.tracks.push(track);
         self.wake(state);
     }
 
     /// Puts a command in.
-    pub fn command(&self, command: Command) {
+    pub(crate) fn command(&self, command: Command) {
         let mut state = self.state.lock();
         state.commands.push_back(command);
         self.wake(state);
     }
 
     /// Wakes the executor: a spout has something.
-    pub fn poke(&self) {
+    pub(crate) fn poke(&self) {
         self.poked.store(true, Release);
         self.unparker.unpark();
     }
 
     /// Whether it was poked since this was last asked.
-    pub fn was_poked(&self) -> bool {
+    pub(crate) fn was_poked(&self) -> bool {
         self.poked.swap(false, Acquire)
     }
 
     /// Takes all tracking messages.
-    pub fn take_tracks(&self, out: &mut Vec<Track>) {
+    pub(crate) fn take_tracks(&self, out: &mut Vec<Track>) {
         let mut state = self.state.lock();
         state.parked = false;
         std::mem::swap(&mut state.tracks, out);
     }
 
     /// Takes the next batch; those of a cycle first, so that cycles drain.
-    pub fn take_batch(&self) -> Option<Batch> {
+    pub(crate) fn take_batch(&self) -> Option<Batch> {
         let mut state = self.state.lock();
         state.parked = false;
         if let Some(batch) = state.cycle.pop_front() {
@@ -163,13 +163,13 @@ impl Inbox {
     }
 
     /// Takes the next command.
-    pub fn take_command(&self) -> Option<Command> {
+    pub(crate) fn take_command(&self) -> Option<Command> {
         self.state.lock().commands.pop_front()
     }
 
     /// Says that the executor is about to park: true when there is nothing to do. `data` says whether it
     /// would take data.
-    pub fn may_park(&self, data: bool) -> bool {
+    pub(crate) fn may_park(&self, data: bool) -> bool {
         let mut state = self.state.lock();
         let idle = state.tracks.is_empty()
             && state.commands.is_empty()
@@ -179,13 +179,13 @@ impl Inbox {
     }
 
     /// Tuples that wait.
-    pub fn queued(&self) -> usize {
+    pub(crate) fn queued(&self) -> usize {
         let state = self.state.lock();
         state.tuples + state.cycle.iter().map(Batch::len).sum::<usize>()
     }
 
     /// Whether nothing waits and the executor sleeps.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         let state = self.state.lock();
         state.parked && state.data.is_empty() && state.cycle.is_empty() && state.tracks.is_empty()
     }

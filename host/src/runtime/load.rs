@@ -11,7 +11,7 @@ use anchorbolt_core::port::Tuples;
 const CALL_BYTES: usize = 1 << 20;
 
 /// A batch that is being taken, and how far.
-pub struct Cursor {
+pub(crate) struct Cursor {
     /// The batch.
     pub batch: Batch,
     /// The next tuple.
@@ -20,7 +20,7 @@ pub struct Cursor {
 
 /// What loading did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// Tuples left out because their trees are over.
     pub stale: u64,
     /// The call takes no more.
@@ -28,7 +28,7 @@ pub struct Loaded {
 }
 
 /// Fills a call from a batch, up to `most` tuples.
-pub fn load(env: &Env, cursor: &mut Cursor, tuples: &mut Tuples, held: &mut Held, most: usize) -> Loaded {
+pub(crate) fn load(env: &Env, cursor: &mut Cursor, tuples: &mut Tuples, held: &mut Held, most: usize) -> Loaded {
     let batch = &mut cursor.batch;
     let fits = cursor.at == 0 && tuples.len() + batch.len() <= most;
     if fits && batch.attempts.is_empty() && tuples.data.len() + batch.data.len() <= CALL_BYTES {
@@ -103,7 +103,7 @@ fn load_each(env: &Env, cursor: &mut Cursor, tuples: &mut Tuples, held: &mut Hel
 }
 
 /// Adds one tuple to the columns; its handle is filled in when the call begins.
-pub fn push(tuples: &mut Tuples, input: u32, row: &[u8]) {
+pub(crate) fn push(tuples: &mut Tuples, input: u32, row: &[u8]) {
     tuples.ids.push(0);
     tuples.inputs.push(input);
     tuples.data.extend_from_slice(row);
@@ -111,7 +111,7 @@ pub fn push(tuples: &mut Tuples, input: u32, row: &[u8]) {
 }
 
 /// Whether every tree that the tuple belongs to is over.
-pub fn is_stale(env: &Env, lineage: &Lineage) -> bool {
+pub(crate) fn is_stale(env: &Env, lineage: &Lineage) -> bool {
     match lineage {
         Lineage::None => false,
         Lineage::One(root, _) => env.is_over(*root),

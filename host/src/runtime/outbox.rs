@@ -14,7 +14,7 @@ use crossbeam_utils::sync::Unparker;
 use std::collections::VecDeque;
 
 /// The way out of one executor.
-pub struct Outbox {
+pub(crate) struct Outbox {
     component: String,
     batches: VecDeque<Batch>,
     /// By task id: whether the edge to it closes a cycle.
@@ -25,23 +25,23 @@ pub struct Outbox {
 
 impl Outbox {
     /// The outbox of an executor that is woken through `unparker`.
-    pub fn new(component: &str, cycle: Vec<bool>, unparker: Unparker) -> Outbox {
+    pub(crate) fn new(component: &str, cycle: Vec<bool>, unparker: Unparker) -> Outbox {
         let batches = VecDeque::new();
         Outbox { component: component.to_owned(), batches, cycle, blocked: vec![], unparker }
     }
 
     /// Where tasks put what they emitted.
-    pub fn batches(&mut self) -> &mut VecDeque<Batch> {
+    pub(crate) fn batches(&mut self) -> &mut VecDeque<Batch> {
         &mut self.batches
     }
 
     /// Whether all has left.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.batches.is_empty()
     }
 
     /// Pushes what there is room for. True when all has left.
-    pub fn push(&mut self, env: &Env, tracker: &Tracker) -> bool {
+    pub(crate) fn push(&mut self, env: &Env, tracker: &Tracker) -> bool {
         self.blocked.clear();
         for _ in 0..self.batches.len() {
             let Some(batch) = self.batches.pop_front() else { break };

@@ -10,11 +10,11 @@ const BYTES_MAX: usize = 1 << 20;
 
 /// Spare batches.
 #[derive(Debug, Default)]
-pub struct Pool(Mutex<Vec<Batch>>);
+pub(crate) struct Pool(Mutex<Vec<Batch>>);
 
 impl Pool {
     /// Gives a batch back.
-    pub fn put(&self, batch: Batch) {
+    pub(crate) fn put(&self, batch: Batch) {
         if batch.data.capacity() <= BYTES_MAX {
             let mut spare = self.0.lock();
             if spare.len() < BATCHES_MAX {
@@ -24,7 +24,7 @@ impl Pool {
     }
 
     /// Takes up to `n` batches.
-    pub fn take(&self, n: usize, out: &mut Vec<Batch>) {
+    pub(crate) fn take(&self, n: usize, out: &mut Vec<Batch>) {
         let mut spare = self.0.lock();
         let rest = spare.len().saturating_sub(n);
         out.extend(spare.drain(rest..));

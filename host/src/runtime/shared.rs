@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
 
 /// A bolt task's handles and its router.
-pub struct TaskShared {
+pub(crate) struct TaskShared {
     component: String,
     task: TaskId,
     /// What it holds.
@@ -23,7 +23,7 @@ pub struct TaskShared {
 
 impl TaskShared {
     /// A task that holds nothing yet.
-    pub fn new(component: &str, task: TaskId, router: Router) -> Arc<TaskShared> {
+    pub(crate) fn new(component: &str, task: TaskId, router: Router) -> Arc<TaskShared> {
         let (held, router) = (Mutex::default(), Mutex::new(router));
         Arc::new(TaskShared { component: component.to_owned(), task, held, router })
     }
@@ -40,11 +40,11 @@ impl Holder for TaskShared {
 }
 
 /// The spouts, once they are there: bolts start first.
-pub type Directories = Arc<OnceLock<Vec<Arc<dyn Directory>>>>;
+pub(crate) type Directories = Arc<OnceLock<Vec<Arc<dyn Directory>>>>;
 
 /// The answers to a running call.
 #[derive(Clone)]
-pub struct Services {
+pub(crate) struct Services {
     /// The task.
     pub shared: Arc<TaskShared>,
     /// The spouts by owner.

@@ -21,7 +21,7 @@ use std::time::Duration;
 const STILL: Duration = Duration::from_millis(100);
 
 /// A thread's worth of spout tasks.
-pub struct SpoutExecutor {
+pub(crate) struct SpoutExecutor {
     env: Arc<Env>,
     inbox: Arc<Inbox>,
     parker: Parker,
@@ -38,7 +38,7 @@ pub struct SpoutExecutor {
 
 impl SpoutExecutor {
     /// An executor of these tasks, whose spouts are open.
-    pub fn new(
+    pub(crate) fn new(
         env: Arc<Env>,
         inbox: Arc<Inbox>,
         parker: Parker,
@@ -62,7 +62,7 @@ impl SpoutExecutor {
     }
 
     /// Runs until it is told to close.
-    pub fn run(mut self) {
+    pub(crate) fn run(mut self) {
         while !self.closing {
             let turn = self.turn();
             let pushed = self.outbox.push(&self.env, &self.tracker);

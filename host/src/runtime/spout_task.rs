@@ -28,7 +28,7 @@ use std::time::Duration;
 const TURN_MESSAGES: usize = 256;
 
 /// What a spout task is made of.
-pub struct SpoutTaskParts {
+pub(crate) struct SpoutTaskParts {
     /// Its number among all spout tasks.
     pub owner: u32,
     /// The spout.
@@ -52,7 +52,7 @@ pub struct SpoutTaskParts {
 }
 
 /// What others may look at.
-pub struct SpoutCell {
+pub(crate) struct SpoutCell {
     name: String,
     state: Mutex<State>,
 }
@@ -66,7 +66,7 @@ struct State {
 
 /// What a turn came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Turn {
+pub(crate) struct Turn {
     /// Something was done: take another turn before sleeping.
     pub worked: bool,
     /// When the next is due without a message.
@@ -76,7 +76,7 @@ pub struct Turn {
 }
 
 /// A spout's task.
-pub struct SpoutTask {
+pub(crate) struct SpoutTask {
     env: Arc<Env>,
     parts: SpoutTaskParts,
     cell: Arc<SpoutCell>,
@@ -95,7 +95,7 @@ pub struct SpoutTask {
 
 impl SpoutCell {
     /// The figures.
-    pub fn figures(&self) -> SpoutFigures {
+    pub(crate) fn figures(&self) -> SpoutFigures {
         let c = self.state.lock().messages.counts();
         SpoutFigures {
             read: c.read,
@@ -116,12 +116,12 @@ impl SpoutCell {
     }
 
     /// Whether a message waits for a retry by the host.
-    pub fn waits_for_retry(&self) -> bool {
+    pub(crate) fn waits_for_retry(&self) -> bool {
         self.state.lock().messages.next_due().is_some()
     }
 
     /// Complete latency over several tasks.
-    pub fn latency<'a>(cells: impl Iterator<Item = &'a SpoutCell>) -> LatencyFigures {
+    pub(crate) fn latency<'a>(cells: impl Iterator<Item = &'a SpoutCell>) -> LatencyFigures {
         let mut sum = histogram();
         for cell in cells {
             if let Err(e) = sum.add(&cell.state.lock().latency) {
@@ -170,7 +170,7 @@ fn fallback() -> Histogram<u64> {
 
 impl SpoutTask {
     /// A task whose spout is open and active.
-    pub fn new(env: Arc<Env>, parts: SpoutTaskParts, spout: Box<dyn Spout>, ackers: usize) -> SpoutTask {
+    pub(crate) fn new(env: Arc<Env>, parts: SpoutTaskParts, spout: Box<dyn Spout>, ackers: usize) -> SpoutTask {
         let settings = MessagesSettings {
             owner: parts.owner,
             max_pending: parts.max_pending,
@@ -199,41 +199,41 @@ impl SpoutTask {
     }
 
     /// What others may look at.
-    pub fn cell(&self) -> Arc<SpoutCell> {
+    pub(crate) fn cell(&self) -> Arc<SpoutCell> {
         self.cell.clone()
     }
 
     /// Its number among all spout tasks.
-    pub fn owner(&self) -> u32 {
+    pub(crate) fn owner(&self) -> u32 {
         self.parts.owner
     }
 
     /// A ledger of its trees for an acker thread.
-    pub fn shard(&self, shards: u32, shard: u32) -> Ledger {
+    pub(crate) fn shard(&self, shards: u32, shard: u32) -> Ledger {
         ledger(&self.parts, shards, shard)
     }
 
     /// Reads no more.
-    pub fn stop_reading(&mut self) {
+    pub(crate) fn stop_reading(&mut self) {
         if std::mem::replace(&mut self.reading, false) {
             self.cell.state.lock().spout.deactivate();
         }
     }
 
     /// The last call to the spout.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.stop_reading();
         self.cell.state.lock().spout.close();
     }
 
     /// A nudge came: an idle spout is asked again.
-    pub fn nudge(&mut self) {
+    pub(crate) fn nudge(&mut self) {
         self.idle_until = None;
     }
 
     /// Takes acks in and lets trees expire. `emit`: the outbox is empty, so retries and new messages may go
     /// to `out`.
-    pub fn turn(&mut self, tracks: &mut Vec<Track>, map: &TrackMap, emit: bool, out: &mut VecDeque<Batch>) -> Turn {
+    pub(crate) fn turn(&mut self, tracks: &mut Vec<Track>, map: &TrackMap, emit: bool, out: &mut VecDeque<Batch>) -> Turn {
         let cell = self.cell.clone();
         let mut state = cell.state.lock();
         let now = self.env.clock.now();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A tracking message.
 #[derive(Debug)]
-pub enum Track {
+pub(crate) enum Track {
     /// Trees and the XOR of settled edges; when they were settled.
     Acks(Time, Vec<(RootId, Edge)>),
     /// Trees that failed.
@@ -29,7 +29,7 @@ pub enum Track {
 
 impl Track {
     /// The owner of the trees it is about: those of one message have one, unless it is for an acker.
-    pub fn owner(&self) -> Option<u32> {
+    pub(crate) fn owner(&self) -> Option<u32> {
         let first = match self {
             Track::Acks(_, list) | Track::Begin(_, list) => list.first().map(|(root, _)| *root),
             Track::Fails(list) => list.first().map(|(root, _)| *root),
@@ -41,7 +41,7 @@ impl Track {
 
     /// Applies it to the ledgers it concerns; `place` says which ledger a tree is in. What is not for
     /// ledgers is handed back.
-    pub fn apply(self, ledgers: &mut [Ledger], place: impl Fn(RootId) -> usize) -> Option<Vec<TreeEvent>> {
+    pub(crate) fn apply(self, ledgers: &mut [Ledger], place: impl Fn(RootId) -> usize) -> Option<Vec<TreeEvent>> {
         if let (Track::Acks(at, list), [ledger]) = (&self, &mut *ledgers) {
             ledger.ack_batch(list, *at);
             return None;
@@ -75,7 +75,7 @@ impl Track {
 
 /// Where the ledger of each tree is.
 #[derive(Clone)]
-pub struct TrackMap {
+pub(crate) struct TrackMap {
     /// The inbox of the executor of each spout task, by owner.
     pub spouts: Vec<Arc<Inbox>>,
     /// The inboxes of acker threads; none: each spout task has its own ledger.
@@ -84,7 +84,7 @@ pub struct TrackMap {
 
 impl TrackMap {
     /// The index of the inbox that has the ledger.
-    pub fn place(&self, root: RootId) -> usize {
+    pub(crate) fn place(&self, root: RootId) -> usize {
         match self.ackers.len() {
             0 => root.owner() as usize,
             n => root.slot() as usize % n,
@@ -92,31 +92,31 @@ impl TrackMap {
     }
 
     /// The inboxes of all ledgers.
-    pub fn inboxes(&self) -> &[Arc<Inbox>] {
+    pub(crate) fn inboxes(&self) -> &[Arc<Inbox>] {
         if self.ackers.is_empty() { &self.spouts } else { &self.ackers }
     }
 }
 
 /// Sorts the effects of a call by ledger and sends them.
-pub struct Tracker {
+pub(crate) struct Tracker {
     map: TrackMap,
     acks: Vec<Vec<(RootId, Edge)>>,
 }
 
 impl Tracker {
     /// A tracker for one executor.
-    pub fn new(map: TrackMap) -> Tracker {
+    pub(crate) fn new(map: TrackMap) -> Tracker {
         let acks = map.inboxes().iter().map(|_| Vec::new()).collect();
         Tracker { map, acks }
     }
 
     /// Where the ledgers are.
-    pub fn map(&self) -> &TrackMap {
+    pub(crate) fn map(&self) -> &TrackMap {
         &self.map
     }
 
     /// Sends what a call did to the trees.
-    pub fn send(&mut self, effects: &mut Effects, at: Time) {
+    pub(crate) fn send(&mut self, effects: &mut Effects, at: Time) {
         if !effects.acks.is_empty() {
             self.send_acks(effects, at);
         }
@@ -136,7 +136,7 @@ impl Tracker {
     }
 
     /// Sends failures of trees.
-    pub fn fails(&self, fails: impl Iterator<Item = (RootId, Failure)>) {
+    pub(crate) fn fails(&self, fails: impl Iterator<Item = (RootId, Failure)>) {
         let mut by_ledger: Vec<Vec<(RootId, Failure)>> = self.acks.iter().map(|_| Vec::new()).collect();
         for (root, failure) in fails {
             if let Some(list) = by_ledger.get_mut(self.map.place(root)) {

@@ -55,11 +55,13 @@ fn classify(error: &wasmtime::Error, state: &State, output: &str) -> (Class, Str
             class => (class, stop.reason.clone()),
         };
     }
-    if let Some(exit) = error.downcast_ref::<I32Exit>() {
-        return (Class::Exit, exit_text(exit.0));
-    }
-    if let Some(hit) = state.limiter.hit() {
+    let exit = error.downcast_ref::<I32Exit>().map(|exit| exit.0);
+    // A runtime that is out of memory traps, or says so and exits.
+    if let Some(hit) = state.limiter.hit().filter(|_| exit != Some(0)) {
         return (Class::Memory, hit.to_owned());
+    }
+    if let Some(code) = exit {
+        return (Class::Exit, exit_text(code));
     }
     if let Some(trap) = error.downcast_ref::<Trap>() {
         return (Class::Trap, trap_text(*trap, error, output));

@@ -63,6 +63,9 @@ impl Limiter {
     }
 }
 
+// `memory_grow_failed` and `table_grow_failed` are left alone: wasmtime also calls them for requests that it
+// never asked about (beyond what a memory's type allows), so giving back there would let a guest grow for
+// nothing. What was granted and could not be had stays counted.
 impl ResourceLimiter for Limiter {
     fn memory_growing(
         &mut self,
@@ -143,6 +146,8 @@ mod tests {
         assert_eq!(limiter.hit(), None);
         assert!(!limiter.memory_growing(512 << 10, 576 << 10, Some(512 << 10)).expect("ok"));
         assert_eq!(limiter.hit(), None, "the memory's own maximum is not the limit");
+        limiter.memory_grow_failed(wasmtime::Error::msg("too large")).expect("ok");
+        assert_eq!(limiter.memory_bytes(), 1 << 20, "a failure gives nothing back");
     }
 
     #[test]

@@ -115,3 +115,18 @@ fn table_elements_have_one_limit() {
     let death = declare(&bolt(tables, ""), Duration::from_secs(1));
     assert_death(&death, Class::Memory, "table limit 100000 elements reached: asked for 120000");
 }
+
+/// Absurd requests fail in wasmtime before the limiter is asked; they must not give anything back.
+#[test]
+fn failing_to_grow_gains_nothing() {
+    let greedy = "(func $s (local i32)
+        (loop $l
+            (drop (memory.grow (i32.const 64)))
+            (drop (memory.grow (i32.const -1)))
+            (local.set 0 (i32.add (local.get 0) (i32.const 1)))
+            (br_if $l (i32.lt_u (local.get 0) (i32.const 1000))))
+        (if (i32.gt_u (memory.size) (i32.const 1024)) (then (loop (br 0)))))
+        (start $s)";
+    let death = declare(&bolt(greedy, ""), Duration::from_secs(5));
+    assert_death(&death, Class::Trap, "stopped itself");
+}

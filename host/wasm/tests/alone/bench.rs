@@ -9,25 +9,51 @@ pub fn run() {
     probe.prepare("split").unwrap();
     let mut call = Call::default();
     let empty = time(|| probe.instance.execute(&mut tuples("", 0), &mut call).unwrap());
-    println!("empty call of execute: {empty} ns (with one emit and one ack of nothing)");
+    println!("empty call of execute: {empty} ns, with an emit and an ack of nothing");
     let tick = time(|| probe.instance.tick(&mut call).unwrap());
     println!("empty call of tick: {tick} ns");
-    for n in [1, 16, 64, 256, 1024] {
-        let mut batch = sentences(n);
+    println!("the same tick in bare wasmtime, polled once: {} ns", floor());
+    for (n, stride) in [(1, 0), (16, 0), (64, 0), (256, 0), (1024, 0), (256, 1)] {
+        let mut batch = Tuples { stride, ..sentences(n) };
         let mut words = 0;
         let nanos = time(|| {
             probe.instance.execute(&mut batch, &mut call).unwrap();
             words = call.log.iter().map(|op| if let Op::Emit(e) = op { e.streams.len() } else { 0 }).sum();
             call.log.clear();
         });
-        let each = nanos as f64 / f64::from(n);
+        let (tuple, word) = (nanos as f64 / f64::from(n), nanos as f64 / words as f64);
         println!(
-            "split, batch {n}: {nanos} ns a call, {each:.0} ns a tuple, {:.1} ns a word",
-            nanos as f64 / words as f64
+            "split, batch {n}, stride {stride}: {nanos} ns a call, {tuple:.0} a tuple, {word:.1} a word"
         );
     }
     let create = time(|| drop(probe.factory.create().unwrap()));
     println!("create and drop an instance: {create} ns");
+}
+
+/// The same export of the same guest, called with nothing round it: no deadline, no limits, no log.
+fn floor() -> u64 {
+    use wasmtime::component::{Component, Linker};
+    let mut config = wasmtime::Config::new();
+    config.concurrency_support(false).epoch_interruption(true).max_wasm_stack(512 << 10);
+    let engine = wasmtime::Engine::new(&config).unwrap();
+    let component = Component::new(&engine, probe_bytes()).unwrap();
+    let mut linker = Linker::new(&engine);
+    linker.define_unknown_imports_as_traps(&component).unwrap();
+    let mut store = wasmtime::Store::new(&engine, ());
+    store.set_epoch_deadline(1 << 40);
+    let instance = once(linker.instantiate_async(&mut store, &component)).unwrap();
+    let guest = component.get_export_index(None, "anchorbolt:bolt/guest@0.1.0").unwrap();
+    let tick = component.get_export_index(Some(&guest), "tick").unwrap();
+    let tick = instance.get_typed_func::<(), (Result<(), String>,)>(&mut store, tick).unwrap();
+    time(|| once(tick.call_async(&mut store, ())).unwrap().0.unwrap())
+}
+
+fn once<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+        std::task::Poll::Ready(done) => done,
+        std::task::Poll::Pending => panic!("it waits"),
+    }
 }
 
 /// The best of many rounds: what is above it is the machine's noise.

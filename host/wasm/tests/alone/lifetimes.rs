@@ -34,6 +34,31 @@ pub fn a_thousand_deaths_leave_nothing() {
     assert!(after[2] <= before[2] && after[3] <= before[3], "{before:?} {after:?}");
 }
 
+/// Guests that open files until they can't leave the host enough to work with.
+pub fn descriptors_are_kept_for_the_host() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("f"), "x").unwrap();
+    let make = || {
+        Probe::with(|s| {
+            let host = dir.path().display().to_string();
+            s.allow.dirs.push(anchorbolt_core::manifest::Dir { host, guest: "/data".into(), write: false });
+        })
+    };
+    let mut guests = [make(), make(), make()];
+    let maximum = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    let low = rustix::process::Rlimit { current: Some(100), maximum };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, low).unwrap();
+    let mut opened = 0;
+    for guest in &mut guests {
+        opened += (0..50).filter(|_| guest.ask("open /data/f") == "ok").count();
+    }
+    let mine: Vec<_> = (0..20).map(|_| std::fs::File::open(dir.path().join("f"))).collect();
+    println!("guests opened {opened} of 150 files under a limit of 100 descriptors");
+    assert!(opened > 30 && opened < 90 && mine.iter().all(Result::is_ok), "{opened}");
+    assert!(anchorbolt_wasm::raise_descriptor_limit() > Some(100));
+    assert_eq!(guests[2].ask("open /data/f"), "ok");
+}
+
 /// CPU time and wake-ups of all threads while nothing runs.
 pub fn an_idle_engine_sleeps() {
     let mut probe = Probe::new();

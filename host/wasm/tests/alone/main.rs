@@ -21,4 +21,5 @@ fn main() {
     child::a_bomb_dies_alone();
     lifetimes::a_thousand_deaths_leave_nothing();
     lifetimes::an_idle_engine_sleeps();
+    lifetimes::descriptors_are_kept_for_the_host();
 }

@@ -1,25 +1,27 @@
 //! Splits sentences into words.
 //!
-//! In: tuples whose first field is a string, whatever it is called. Out: one tuple for each word, on field `word`:
+//! In: tuples whose first field is a string, whatever it is called (`config = { field = 1 }` takes the second). Out: one tuple for each word, on field `word`:
 //! words are parted by Unicode white space and otherwise left as they are. Invariant: it keeps nothing between calls.
 
 use anchorbolt_sdk::prelude::*;
 
 /// The bolt.
 #[derive(Debug)]
-pub struct Split;
+pub struct Split {
+    field: usize,
+}
 
 impl BasicBolt for Split {
     fn declare(_: &Config) -> Result<Declaration, Error> {
         Ok(Declaration::new().output(["word"]).stateless())
     }
 
-    fn prepare(_: &Context) -> Result<Self, Error> {
-        Ok(Self)
+    fn prepare(context: &Context) -> Result<Self, Error> {
+        Ok(Self { field: context.config().get_or("field", 0)? })
     }
 
     fn execute(&mut self, tuple: &Tuple<'_>, out: &mut BasicCollector<'_>) -> Result<(), Error> {
-        for word in tuple.str(0)?.split_whitespace() {
+        for word in tuple.str(self.field)?.split_whitespace() {
             out.emit([word]);
         }
         Ok(())

@@ -60,6 +60,9 @@ fn recurse(n: u64) -> u64 {
 fn split(batch: &Tuples) {
     let mut e = empty();
     for (i, id) in batch.ids.iter().enumerate() {
+        if batch.stride == 1 {
+            collector::progress(i as u32);
+        }
         let text = &batch.data[batch.offsets[i] as usize..batch.offsets[i + 1] as usize];
         for word in text.split(|&b| b == b' ') {
             e.streams.push(0);
