@@ -86,6 +86,12 @@ impl<'a> Drain<'a> {
                     self.bound_if_paused();
                 }
             }
+            Event::LimitReached => {
+                if self.mode.is_none() {
+                    self.mode = Some(Mode::ToTheEnd);
+                    self.bound_if_paused();
+                }
+            }
             Event::Paused(text) => {
                 tracing::error!("{text}");
                 self.paused = true;

@@ -18,6 +18,8 @@ pub(crate) enum Event {
     Exhausted,
     /// Something was settled while a drain watches.
     Settled,
+    /// As many messages as the run may read were read.
+    LimitReached,
     /// A spout task can't go on.
     SpoutFailed(anchorbolt_core::port::SpoutError),
     /// The run has to end: `on-exhausted` or `on-circuit-open` says `stop`, or the limit is read.
@@ -68,8 +70,10 @@ pub(crate) struct Env {
     pub events: Sender<Event>,
     /// The controller wants to know when something is settled.
     pub watched: AtomicBool,
-    /// Messages that may still be read, over all spouts.
+    /// Messages that may still be claimed by a spout task, over all.
     pub quota: AtomicU64,
+    /// Messages of the limit that were not read yet.
+    pub to_read: AtomicU64,
     /// Untracked tuples that a cycle dropped.
     pub untracked_dropped: AtomicU64,
 }

@@ -9,6 +9,7 @@ use anchorbolt_core::batch::Batch;
 use crossbeam_utils::sync::Unparker;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -53,7 +54,8 @@ struct State {
     tuples: usize,
     bytes: u64,
     cycle_bytes: u64,
-    producers: Vec<Unparker>,
+    /// Executors that found no room, each once.
+    producers: Vec<Arc<Inbox>>,
     parked: bool,
 }
 
@@ -83,12 +85,14 @@ impl Inbox {
     }
 
     /// Puts a batch in, or says why not. `producer` is woken when there is room again.
-    pub(crate) fn push(&self, batch: Batch, producer: &Unparker) -> Result<(), Refused> {
+    pub(crate) fn push(&self, batch: Batch, producer: &Arc<Inbox>) -> Result<(), Refused> {
         let mut state = self.state.lock();
         let (tuples, bytes) = (batch.len(), batch.bytes());
         let fits = state.tuples + tuples <= self.bounds.tuples && state.bytes + bytes <= self.bounds.bytes;
         if !fits && state.tuples > 0 {
-            state.producers.push(producer.clone());
+            if !state.producers.iter().any(|p| Arc::ptr_eq(p, producer)) {
+                state.producers.push(producer.clone());
+            }
             return Err(Refused::Full(batch));
         }
         state.tuples += tuples;
@@ -157,7 +161,7 @@ impl Inbox {
         if !state.producers.is_empty() {
             let producers = std::mem::take(&mut state.producers);
             drop(state);
-            producers.iter().for_each(Unparker::unpark);
+            producers.iter().for_each(|producer| producer.unparker.unpark());
         }
         Some(batch)
     }

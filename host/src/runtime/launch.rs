@@ -166,7 +166,7 @@ impl Launch {
         }
         let mut workers = vec![];
         for (seat, tasks) in self.bolt_seats.into_iter().zip(bolts.drain(..)) {
-            let outbox = outbox(&self.plan, seat.component, &seat.parker);
+            let outbox = outbox(&self.plan, seat.component, &seat.inbox);
             let (inbox, tracker) = (seat.inbox.clone(), Tracker::new(self.track.clone()));
             let run = BoltExecutor::new(env.clone(), inbox, seat.parker, tasks, outbox, tracker);
             let name = &self.plan.components[seat.component].name;
@@ -182,7 +182,7 @@ impl Launch {
             workers.push(Worker { inbox, thread, component: None });
         }
         for (seat, tasks) in self.spout_seats.into_iter().zip(spouts) {
-            let outbox = outbox(&self.plan, seat.component, &seat.parker);
+            let outbox = outbox(&self.plan, seat.component, &seat.inbox);
             let (inbox, tracker) = (seat.inbox.clone(), Tracker::new(self.track.clone()));
             let run = SpoutExecutor::new(env.clone(), inbox, seat.parker, tasks, outbox, tracker);
             let name = &self.plan.components[seat.component].name;
@@ -223,6 +223,7 @@ impl Launch {
             events: self.sender.clone(),
             watched: false.into(),
             quota: AtomicU64::new(self.parts.how.limit.unwrap_or(u64::MAX)),
+            to_read: AtomicU64::new(self.parts.how.limit.unwrap_or(u64::MAX)),
             untracked_dropped: AtomicU64::new(0),
         })
     }
@@ -375,13 +376,13 @@ fn bolt_tasks(plan: &Plan, seats: &[Seat]) -> BoltTasks {
     tasks
 }
 
-fn outbox(plan: &Plan, component: usize, parker: &Parker) -> Outbox {
+fn outbox(plan: &Plan, component: usize, inbox: &Arc<Inbox>) -> Outbox {
     let tasks = plan.components.iter().map(|c| c.tasks.end).max().unwrap_or(1);
     let mut cycle = vec![false; tasks as usize];
     for edge in plan.edges.iter().filter(|e| e.from == component && e.closes_cycle) {
         plan.components[edge.to].tasks.clone().for_each(|task| cycle[task as usize] = true);
     }
-    Outbox::new(&plan.components[component].name, cycle, parker.unparker().clone())
+    Outbox::new(&plan.components[component].name, cycle, inbox.clone())
 }
 
 fn not_started(component: &str, error: &CallError) -> LaunchError {

@@ -4,14 +4,14 @@
 //! up the batches for others.
 
 use super::env::Env;
-use super::inbox::Refused;
+use super::inbox::{Inbox, Refused};
 use super::track::Tracker;
 use crate::telemetry::bump;
 use anchorbolt_core::batch::Batch;
 use anchorbolt_core::failure::{Class, Cost, Failure};
 use anchorbolt_core::ids::{RootId, TaskId};
-use crossbeam_utils::sync::Unparker;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The way out of one executor.
 pub(crate) struct Outbox {
@@ -20,14 +20,15 @@ pub(crate) struct Outbox {
     /// By task id: whether the edge to it closes a cycle.
     cycle: Vec<bool>,
     blocked: Vec<TaskId>,
-    unparker: Unparker,
+    /// The executor's own inbox: whoever makes room wakes it there.
+    producer: Arc<Inbox>,
 }
 
 impl Outbox {
-    /// The outbox of an executor that is woken through `unparker`.
-    pub(crate) fn new(component: &str, cycle: Vec<bool>, unparker: Unparker) -> Outbox {
+    /// The outbox of the executor that has this inbox.
+    pub(crate) fn new(component: &str, cycle: Vec<bool>, producer: Arc<Inbox>) -> Outbox {
         let batches = VecDeque::new();
-        Outbox { component: component.to_owned(), batches, cycle, blocked: vec![], unparker }
+        Outbox { component: component.to_owned(), batches, cycle, blocked: vec![], producer }
     }
 
     /// Where tasks put what they emitted.
@@ -52,7 +53,7 @@ impl Outbox {
             let task = batch.task;
             let Some(Some(inbox)) = env.inboxes.get(task as usize) else { continue };
             let closes = self.cycle.get(task as usize).copied().unwrap_or(false);
-            let pushed = if closes { inbox.push_cycle(batch) } else { inbox.push(batch, &self.unparker) };
+            let pushed = if closes { inbox.push_cycle(batch) } else { inbox.push(batch, &self.producer) };
             match pushed {
                 Ok(()) => {}
                 Err(Refused::Full(batch)) => {

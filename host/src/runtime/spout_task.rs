@@ -241,7 +241,7 @@ impl SpoutTask {
         self.take_in(&mut state, tracks, now);
         if emit {
             turn.worked |= self.emit_due(&mut state, now);
-            turn.worked |= self.emit_new(&mut state, now, &mut turn.full);
+            turn.worked |= self.emit_new(&mut state, map, now, &mut turn.full);
         }
         // What was emitted without receivers, or failed at once, has ended already.
         turn.worked |= self.take_in(&mut state, tracks, now);
@@ -372,7 +372,7 @@ impl SpoutTask {
     }
 
     /// New messages, as many as there is room for.
-    fn emit_new(&mut self, state: &mut State, now: Time, full: &mut bool) -> bool {
+    fn emit_new(&mut self, state: &mut State, map: &TrackMap, now: Time, full: &mut bool) -> bool {
         if !self.reading || self.done || self.is_idle(now) {
             return false;
         }
@@ -390,7 +390,7 @@ impl SpoutTask {
         output.clear();
         self.output = output;
         let read = state.messages.counts().read - before;
-        self.give_back(granted, read);
+        self.account(granted, read, map);
         let more = next == Ok(Next::More);
         match next {
             Ok(Next::More) => {}
@@ -411,7 +411,8 @@ impl SpoutTask {
         self.idle_until.is_some()
     }
 
-    /// Claims messages of what the run may still read.
+    /// Claims messages of what the run may still read. With none left the task waits: another may give
+    /// some back.
     fn claim(&mut self, budget: usize) -> usize {
         if self.env.quota.load(Relaxed) == u64::MAX {
             return budget;
@@ -419,14 +420,25 @@ impl SpoutTask {
         let take = |left: u64| Some(left.saturating_sub(budget as u64));
         let left = self.env.quota.fetch_update(Relaxed, Relaxed, take).unwrap_or(0);
         if left == 0 {
-            self.exhausted();
+            self.idle_until = Some(None);
         }
         left.min(budget as u64) as usize
     }
 
-    fn give_back(&mut self, granted: usize, read: u64) {
-        if self.env.quota.load(Relaxed) != u64::MAX {
-            self.env.quota.fetch_add((granted as u64).saturating_sub(read), Relaxed);
+    /// Gives back what was claimed and not read, and says when the run has read all that it may.
+    fn account(&mut self, granted: usize, read: u64, map: &TrackMap) {
+        if self.env.quota.load(Relaxed) == u64::MAX {
+            return;
+        }
+        let unread = (granted as u64).saturating_sub(read);
+        if unread > 0 {
+            self.env.quota.fetch_add(unread, Relaxed);
+            map.spouts.iter().for_each(|spout| spout.poke());
+        }
+        let take = |left: u64| Some(left.saturating_sub(read));
+        let left = self.env.to_read.fetch_update(Relaxed, Relaxed, take).unwrap_or(0);
+        if (1..=read).contains(&left) {
+            self.env.tell(Event::LimitReached);
         }
     }
 
