@@ -1,7 +1,7 @@
 //! The host's calls, turned into those of a [`Bolt`].
 //!
 //! In: the exports of the component. Out: a bolt made by `prepare` and called until `cleanup`. Invariant: whatever
-//! a call did is sent before it returns, an error included.
+//! a call did is sent before it returns, an error included; `cleanup` alone settles nothing.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -95,9 +95,9 @@ impl<B: Bolt> Instance<B> {
             Call::Flush => bolt.flush(out),
             Call::Cleanup => {
                 let result = bolt.cleanup();
-                // What it still holds is dropped here and fails with the rest.
+                // What it still holds is dropped here. The last call settles nothing: the host replays it.
                 self.bolt = None;
-                result
+                return result;
             }
         };
         self.out.send();

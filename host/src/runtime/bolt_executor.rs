@@ -65,8 +65,8 @@ impl BoltExecutor {
     pub(crate) fn run(mut self) {
         while !self.closing {
             let pushed = self.outbox.push(&self.env, &self.tracker);
-            if pushed && self.flushed.take().is_some() {
-                self.env.settled();
+            if pushed {
+                self.flushed = None;
             }
             let worked = pushed && self.step();
             if !worked && !self.command(pushed) {
@@ -135,7 +135,6 @@ impl BoltExecutor {
             None
         };
         self.tasks[i].work(&self.env, &mut self.tracker, self.outbox.batches(), more);
-        self.env.settled();
         self.calls += 1;
         if self.calls % PUBLISH_CALLS == 0 {
             self.publish();

@@ -37,7 +37,7 @@ fn failure(holder: Option<&(String, TaskId, Time)>, timeout: Duration, now: Time
             cost: Cost::Patience,
             component: component.clone(),
             task: *task,
-            // Whole units, so that the like of them are counted together.
+            // Coarse, so that the like of them are counted together.
             reason: format!(
                 "message-timeout of {timeout:?} passed while the bolt held the tuple, neither acked nor failed, for {:?}",
                 coarse(now.since(*since))
@@ -64,12 +64,9 @@ pub(crate) fn unexplained(spout: &str) -> Failure {
     Failure { class, cost, component, task: 0, reason, output: String::new(), input: None }
 }
 
+/// To a tenth of a second.
 fn coarse(d: Duration) -> Duration {
-    if d >= Duration::from_secs(1) {
-        Duration::from_secs(d.as_secs())
-    } else {
-        Duration::from_millis(d.as_millis() as u64 / 100 * 100)
-    }
+    Duration::from_millis((d.as_millis() as u64 + 50) / 100 * 100)
 }
 
 /// When all that may be pending is held and no queue has anything: the bolt that holds most, and how many

@@ -104,7 +104,6 @@ impl SpoutExecutor {
 
     fn command(&mut self, pushed: bool) -> bool {
         if pushed && self.flush.take().is_some() {
-            self.env.settled();
             return true;
         }
         match self.inbox.take_command() {

@@ -92,6 +92,7 @@ pub struct Router {
     sealed: Vec<Batch>,
     spare: Vec<Batch>,
     turns: Vec<u32>,
+    /// The hash that each route of the row in hand needs; as long as the most routes of a stream.
     hashes: Vec<u64>,
 }
 
@@ -115,6 +116,7 @@ impl Router {
         let tasks = plan.components.iter().map(|c| c.tasks.end).max().unwrap_or(1);
         Router {
             task: me.tasks.start + index,
+            hashes: vec![0; me.outputs.iter().map(|o| o.consumers.len()).max().unwrap_or(0)],
             streams: streams.collect(),
             tuple_bytes_max,
             seal_tuples: SEAL_TUPLES.min(plan.topology.queue_tuples.max(1) as usize),
@@ -123,7 +125,6 @@ impl Router {
             sealed: vec![],
             spare: vec![],
             turns: vec![],
-            hashes: vec![],
         }
     }
 
@@ -148,19 +149,23 @@ impl Router {
         draw: &mut impl FnMut() -> Edge,
     ) -> Result<(u64, u32), RowFault> {
         self.check(stream, target, row)?;
+        let routes = self.streams.get(stream as usize).map_or(0, |s| s.routes.len());
         let (mut xor, mut copies) = (0, 0);
-        let Some(routes) = self.streams.get(stream as usize).map(|s| s.routes.len()) else { return Ok((0, 0)) };
         for r in 0..routes {
             let route = &mut self.streams[stream as usize].routes[r];
-            let (input, tasks) = (route.input, route.tasks());
-            let receivers = match route.pick(self.hashes.get(r).copied().unwrap_or(0), target) {
-                Picked::One(i) => tasks.start + i..tasks.start + i + 1,
-                Picked::All => tasks,
-                Picked::Nobody => continue,
-            };
-            for task in receivers {
-                xor ^= self.copy(task, input, row, attempt, &mut source, draw);
-                copies += 1;
+            let (input, tasks, hash) = (route.input, route.tasks(), self.hashes[r]);
+            match route.pick(hash, target) {
+                Picked::One(i) => {
+                    xor ^= self.copy(tasks.start + i, input, row, attempt, &mut source, draw);
+                    copies += 1;
+                }
+                Picked::All => {
+                    copies += tasks.len() as u32;
+                    for task in tasks {
+                        xor ^= self.copy(task, input, row, attempt, &mut source, draw);
+                    }
+                }
+                Picked::Nobody => {}
             }
         }
         Ok((xor, copies))
@@ -175,7 +180,7 @@ impl Router {
         let mut out = vec![];
         let hashes = &self.hashes;
         for (r, route) in self.streams[stream as usize].routes.iter_mut().enumerate() {
-            match route.pick(hashes.get(r).copied().unwrap_or(0), target) {
+            match route.pick(hashes[r], target) {
                 Picked::One(i) => out.push(route.tasks().start + i),
                 Picked::All => out.extend(route.tasks()),
                 Picked::Nobody => {}
@@ -249,6 +254,7 @@ impl Router {
         self.spare.len()
     }
 
+    #[inline]
     fn check(&mut self, stream: u32, target: TaskId, row: &[u8]) -> Result<(), RowFault> {
         let Some(s) = self.streams.get(stream as usize) else {
             return Err(RowFault::Stream { index: stream, declared: self.streams.len() });
@@ -273,8 +279,11 @@ impl Router {
         source: &mut Source<'_, '_>,
         draw: &mut impl FnMut() -> Edge,
     ) -> u64 {
-        let batch = self.open_batch(task);
         let mut xor = 0;
+        if self.open[task as usize].is_none() {
+            self.open_batch(task);
+        }
+        let Some(batch) = &mut self.open[task as usize] else { return 0 };
         match source {
             Source::None => batch.push_one(input, RootId::NONE, 0, attempt, row),
             Source::One(root) => {
@@ -283,27 +292,18 @@ impl Router {
             }
             Source::Anchors(anchors) => batch.push(input, descend(anchors, draw), attempt, row),
         }
-        if batch.len() >= self.seal_tuples || self.open_bytes(task) >= SEAL_BYTES {
+        let full = batch.len() >= self.seal_tuples || batch.data.len() >= SEAL_BYTES;
+        if full {
             self.seal(task);
         }
         xor
     }
 
-    #[inline]
-    fn open_batch(&mut self, task: TaskId) -> &mut Batch {
-        let source = self.task;
-        let (dirty, spare) = (&mut self.dirty, &mut self.spare);
-        self.open[task as usize].get_or_insert_with(|| {
-            dirty.push(task);
-            let mut batch = spare.pop().unwrap_or_default();
-            batch.reset(source, task);
-            batch
-        })
-    }
-
-    #[inline]
-    fn open_bytes(&self, task: TaskId) -> usize {
-        self.open[task as usize].as_ref().map_or(0, |b| b.data.len())
+    fn open_batch(&mut self, task: TaskId) {
+        let mut batch = self.spare.pop().unwrap_or_default();
+        batch.reset(self.task, task);
+        self.dirty.push(task);
+        self.open[task as usize] = Some(batch);
     }
 
     #[cold]
@@ -330,18 +330,13 @@ fn descend(anchors: &mut [Anchor<'_>], draw: &mut impl FnMut() -> Edge) -> Linea
 
 /// Checks the row and fills in the hash that each route needs.
 #[inline]
-fn hash_keys(stream: &Stream, row: &[u8], hashes: &mut Vec<u64>) -> Result<(), RowError> {
-    hashes.clear();
+fn hash_keys(stream: &Stream, row: &[u8], hashes: &mut [u64]) -> Result<(), RowError> {
     let mut checked = false;
-    for route in &stream.routes {
-        let hash = match route.key() {
-            Some(fields) if route.tasks().len() > 1 => {
-                checked = true;
-                key_hash(row, stream.arity, fields)?
-            }
-            _ => 0,
-        };
-        hashes.push(hash);
+    for (route, hash) in stream.routes.iter().zip(hashes) {
+        if let (Some(fields), true) = (route.key(), route.tasks().len() > 1) {
+            checked = true;
+            *hash = key_hash(row, stream.arity, fields)?;
+        }
     }
     if checked { Ok(()) } else { check_row(row, stream.arity) }
 }
