@@ -21,12 +21,14 @@
 
 use crate::runtime::{How, LaunchError, NativeFactory, Parts, Running, SpoutFactory, SystemClock, launch};
 use crate::{sinks, spouts};
-use anchorbolt_core::manifest::{Bolt, Code, Diagnostic, Manifest, Sources, Text, SpoutKind, codes, parse, sort};
+use anchorbolt_core::manifest::{
+    Bolt, Code, Diagnostic, Manifest, Sources, SpoutKind, Text, codes, parse, sort,
+};
 use anchorbolt_core::plan::{BoltPlan, Plan, Role, plan};
 use anchorbolt_core::port::{CallError, Declaration, InstanceFactory, Spout};
 use anchorbolt_wasm::{
-    Compiler, Engine, EngineError, EngineOptions, Factory, GuestEvents, InProcess, Inspection, Level, LoadError,
-    Metric, Plugin, Settings,
+    Compiler, Engine, EngineError, EngineOptions, Factory, GuestEvents, InProcess, Inspection, Level,
+    LoadError, Metric, Plugin, Settings,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -228,7 +230,8 @@ impl Host {
             }
         };
         if let Some(wanted) = sha256.as_ref().filter(|s| !s.eq_ignore_ascii_case(plugin.sha256())) {
-            let message = format!("plugin {}: its sha256 is {}, not {wanted}", file.display(), plugin.sha256());
+            let message =
+                format!("plugin {}: its sha256 is {}, not {wanted}", file.display(), plugin.sha256());
             let help = "put the right file there, or set `sha256` to the file's if you trust it".to_owned();
             return Some(Err(wrong(codes::PLUGIN_SHA256, message, help)));
         }
@@ -343,8 +346,7 @@ impl Loaded {
             let make = move || sinks::open(&kind, &base, &closed);
             return Ok(Arc::new(NativeFactory::new(Declaration::default(), make)));
         }
-        let (plugin, declaration) =
-            plugin.cloned().ok_or_else(|| LaunchError::Missing(name.to_owned()))?;
+        let (plugin, declaration) = plugin.cloned().ok_or_else(|| LaunchError::Missing(name.to_owned()))?;
         let settings = Settings {
             component: name.to_owned(),
             limits: bolt.limits.clone(),
@@ -394,19 +396,32 @@ fn declare_text(error: &CallError) -> String {
 /// The code of a load error, and what to do about it.
 fn explain(error: &LoadError) -> (&'static str, &'static str) {
     match error {
-        LoadError::Read(_) => (codes::PLUGIN_MISSING, "build the plugin, or mend the path; it is relative to the manifest"),
-        LoadError::Empty => (codes::PLUGIN_EMPTY, "build the plugin again"),
-        LoadError::CoreModule => (codes::PLUGIN_CORE_MODULE, "build it with `cargo build --target wasm32-wasip2`"),
-        LoadError::Version { .. } => (codes::PLUGIN_VERSION, "build the plugin with the SDK of this host's version"),
-        LoadError::MissingInterface(_) => {
-            (codes::PLUGIN_INTERFACE, "a bolt may import WASI p2 and the interfaces of anchorbolt:bolt, nothing else")
+        LoadError::Read(_) => {
+            (codes::PLUGIN_MISSING, "build the plugin, or mend the path; it is relative to the manifest")
         }
-        LoadError::NotABolt(_) => (codes::PLUGIN_NOT_A_BOLT, "export the bolt with `anchorbolt_sdk::export!(MyBolt);`"),
-        LoadError::TooMany { .. } => (codes::PLUGIN_LIMITS, "build the plugin with fewer memories and tables"),
+        LoadError::Empty => (codes::PLUGIN_EMPTY, "build the plugin again"),
+        LoadError::CoreModule => {
+            (codes::PLUGIN_CORE_MODULE, "build it with `cargo build --target wasm32-wasip2`")
+        }
+        LoadError::Version { .. } => {
+            (codes::PLUGIN_VERSION, "build the plugin with the SDK of this host's version")
+        }
+        LoadError::MissingInterface(_) => (
+            codes::PLUGIN_INTERFACE,
+            "a bolt may import WASI p2 and the interfaces of anchorbolt:bolt, nothing else",
+        ),
+        LoadError::NotABolt(_) => {
+            (codes::PLUGIN_NOT_A_BOLT, "export the bolt with `anchorbolt_sdk::export!(MyBolt);`")
+        }
+        LoadError::TooMany { .. } => {
+            (codes::PLUGIN_LIMITS, "build the plugin with fewer memories and tables")
+        }
         LoadError::TooLarge | LoadError::NotWasm(_) | LoadError::Truncated { .. } | LoadError::Invalid(_) => {
             (codes::PLUGIN_DAMAGED, "build the plugin again, or copy it again")
         }
-        LoadError::Compile(_) => (codes::PLUGIN_DAMAGED, "build the plugin again; a smaller plugin compiles faster"),
+        LoadError::Compile(_) => {
+            (codes::PLUGIN_DAMAGED, "build the plugin again; a smaller plugin compiles faster")
+        }
     }
 }
 

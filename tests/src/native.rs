@@ -5,7 +5,9 @@
 
 use anchorbolt_core::failure::Failure;
 use anchorbolt_core::ids::MessageId;
-use anchorbolt_core::port::{Bolt, Collector, Declaration, Next, Replay, Spout, SpoutContext, SpoutError, SpoutOutput, Tuples};
+use anchorbolt_core::port::{
+    Bolt, Collector, Declaration, Next, Replay, Spout, SpoutContext, SpoutError, SpoutOutput, Tuples,
+};
 use anchorbolt_row::{Row, write_row};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -58,14 +60,19 @@ impl Journal {
     pub fn check_acked(&self, expected: impl Iterator<Item = u64>) {
         let acks = self.acks();
         let expected: BTreeMap<u64, u64> = expected.map(|id| (id, 1)).collect();
-        let wrong: Vec<_> = expected.keys().chain(acks.keys()).filter(|id| acks.get(id) != expected.get(id)).collect();
+        let wrong: Vec<_> =
+            expected.keys().chain(acks.keys()).filter(|id| acks.get(id) != expected.get(id)).collect();
         assert!(wrong.is_empty(), "acked not once, or without cause: {wrong:?}");
     }
 
     /// The failures of a message.
     pub fn failures(&self, of: u64) -> Vec<(Instant, Failure)> {
         let entries = self.entries().into_iter();
-        entries.filter_map(|(at, e)| if let Entry::Failed(id, f) = e { (id == of).then_some((at, f)) } else { None }).collect()
+        entries
+            .filter_map(
+                |(at, e)| if let Entry::Failed(id, f) = e { (id == of).then_some((at, f)) } else { None },
+            )
+            .collect()
     }
 
     /// When the first entry that `is` accepts was written.
@@ -198,7 +205,12 @@ impl Sink {
         expected.sort_unstable();
         texts.sort_unstable();
         let differs = expected.iter().zip(&texts).find(|(a, b)| a != b);
-        assert!(differs.is_none() && expected.len() == texts.len(), "{} rows, not {}; {differs:?}", texts.len(), expected.len());
+        assert!(
+            differs.is_none() && expected.len() == texts.len(),
+            "{} rows, not {}; {differs:?}",
+            texts.len(),
+            expected.len()
+        );
     }
 }
 

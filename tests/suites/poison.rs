@@ -22,10 +22,15 @@ fn check(pipeline: &Pipeline, ended: &Ended, lines: usize, poison: &[usize]) {
     let (n, bad) = (lines as u64, poison.len() as u64);
     assert_eq!((t.read, t.completed, t.dropped, t.pending), (n, n - bad, bad, 0));
     assert_eq!((t.trees_timed_out, t.trees_pending), (0, 0));
-    let given_up: Vec<u64> = pipeline.journal.entries().into_iter().filter_map(|(_, e)| match e {
-        Entry::GaveUp(id) => Some(id),
-        _ => None,
-    }).collect();
+    let given_up: Vec<u64> = pipeline
+        .journal
+        .entries()
+        .into_iter()
+        .filter_map(|(_, e)| match e {
+            Entry::GaveUp(id) => Some(id),
+            _ => None,
+        })
+        .collect();
     assert_eq!(given_up.len(), poison.len());
     assert!(given_up.iter().all(|id| poison.contains(&(*id as usize))), "{given_up:?}");
     let b = bolt(&ended.report, "bolt");
@@ -61,7 +66,10 @@ fn the_error_holds_the_text_of_the_panic_and_the_failed_row() {
     let (_, failed) = p.journal.failures(40).swap_remove(0);
     assert_eq!((failed.component.as_str(), failed.class), ("bolt", Class::Trap));
     let input = failed.input.expect("the row that it failed on");
-    assert_eq!((input.stream.as_str(), input.row), ("feed/default", anchorbolt_tests::native::string_row("poison 40")));
+    assert_eq!(
+        (input.stream.as_str(), input.row),
+        ("feed/default", anchorbolt_tests::native::string_row("poison 40"))
+    );
 }
 
 #[test]

@@ -33,7 +33,10 @@ pub(crate) fn load(args: &TopologyArgs) -> Result<Loaded, Exit> {
     host()?.load(&source).map_err(|error| {
         eprintln!("error: {error}");
         if args.manifest.is_dir() {
-            eprintln!("help: name the manifest's file, for example {}", args.manifest.join("topology.toml").display());
+            eprintln!(
+                "help: name the manifest's file, for example {}",
+                args.manifest.join("topology.toml").display()
+            );
         }
         INPUT
     })
@@ -48,24 +51,51 @@ fn overview(plan: &Plan) -> String {
         Ackers::Off => "off: nothing is tracked or replayed".to_owned(),
         Ackers::Threads(n) => format!("on {n} acker threads"),
     };
-    line(&mut out, &format!("topology `{}` is fine: tracking {ackers}, message timeout {:?}", t.name, t.message_timeout));
+    line(
+        &mut out,
+        &format!("topology `{}` is fine: tracking {ackers}, message timeout {:?}", t.name, t.message_timeout),
+    );
     for component in &plan.components {
         let n = component.tasks.len();
         let kind = match &component.role {
-            Role::Spout(spout) => format!("spout  kind {}, max pending {}", spout.kind.name(), spout.max_pending),
+            Role::Spout(spout) => {
+                format!("spout  kind {}, max pending {}", spout.kind.name(), spout.max_pending)
+            }
             Role::Bolt(bolt) => match &bolt.code {
                 anchorbolt_host::core::plan::Code::Native(kind) => format!("bolt   kind {}", kind.name()),
                 anchorbolt_host::core::plan::Code::Plugin { path, .. } => {
-                    format!("bolt   {path}{}\n      limits {}", if bolt.stateless { ", stateless" } else { "" }, limits(&bolt.limits))
+                    format!(
+                        "bolt   {path}{}\n      limits {}",
+                        if bolt.stateless { ", stateless" } else { "" },
+                        limits(&bolt.limits)
+                    )
                 }
             },
         };
-        line(&mut out, &format!("  {:<16} {n} task{} on {} executor{}  {kind}", component.name, s(n as u64), component.executors, s(component.executors.into())));
+        line(
+            &mut out,
+            &format!(
+                "  {:<16} {n} task{} on {} executor{}  {kind}",
+                component.name,
+                s(n as u64),
+                component.executors,
+                s(component.executors.into())
+            ),
+        );
         for edge in plan.edges.iter().filter(|e| plan.components[e.to].name == component.name) {
             let from = &plan.components[edge.from];
             let output = &from.outputs[edge.output];
             let cycle = if edge.closes_cycle { " (closes a cycle)" } else { "" };
-            line(&mut out, &format!("      from {}/{} [{}] by {}{cycle}", from.name, output.name, output.fields.join(", "), grouping(edge, output)));
+            line(
+                &mut out,
+                &format!(
+                    "      from {}/{} [{}] by {}{cycle}",
+                    from.name,
+                    output.name,
+                    output.fields.join(", "),
+                    grouping(edge, output)
+                ),
+            );
         }
     }
     out
@@ -75,10 +105,14 @@ fn s(n: u64) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-fn grouping(edge: &anchorbolt_host::core::plan::Edge, output: &anchorbolt_host::core::plan::Output) -> String {
+fn grouping(
+    edge: &anchorbolt_host::core::plan::Edge,
+    output: &anchorbolt_host::core::plan::Output,
+) -> String {
     use anchorbolt_host::core::plan::Grouping;
     let names = |fields: &[usize]| {
-        let names: Vec<&str> = fields.iter().filter_map(|f| output.fields.get(*f).map(String::as_str)).collect();
+        let names: Vec<&str> =
+            fields.iter().filter_map(|f| output.fields.get(*f).map(String::as_str)).collect();
         names.join(", ")
     };
     match &edge.grouping {

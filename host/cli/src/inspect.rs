@@ -31,8 +31,13 @@ pub(crate) fn inspect(args: &InspectArgs) -> Exit {
             match &found.declaration {
                 Ok(_) => FINE,
                 Err(error) => {
-                    eprintln!("error: the plugin does not declare itself with this configuration: {}", text(error));
-                    eprintln!("help: give the configuration that the manifest gives it: --config '{{\"key\": ..}}'");
+                    eprintln!(
+                        "error: the plugin does not declare itself with this configuration: {}",
+                        text(error)
+                    );
+                    eprintln!(
+                        "help: give the configuration that the manifest gives it: --config '{{\"key\": ..}}'"
+                    );
                     INPUT
                 }
             }

@@ -22,8 +22,6 @@ use std::process::ExitCode;
 type Exit = u8;
 /// Everything is fine.
 const FINE: Exit = 0;
-/// It ran, but found or lost something.
-const FOUND: Exit = 1;
 /// The user's input is wrong.
 const INPUT: Exit = 2;
 /// The environment, or the host itself.
@@ -34,7 +32,9 @@ const COMPILE: &str = "__compile";
 
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|arg| arg == COMPILE) {
-        return ExitCode::from(u8::try_from(anchorbolt_host::wasm::compile_child_main()).unwrap_or(ENVIRONMENT));
+        return ExitCode::from(
+            u8::try_from(anchorbolt_host::wasm::compile_child_main()).unwrap_or(ENVIRONMENT),
+        );
     }
     let cli = Cli::parse();
     let code = match cli.command {

@@ -9,18 +9,14 @@ use std::io::IsTerminal;
 use std::ops::Range;
 
 /// Whether standard error should get colours: it is a terminal, and `NO_COLOR` is unset or empty.
-pub fn colours() -> bool {
+pub(crate) fn colours() -> bool {
     let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     !forbidden && std::io::stderr().is_terminal()
 }
 
 /// All diagnostics with a line that counts them; nothing when there are none.
-pub fn render(sources: &Sources, diagnostics: &[Diagnostic], colours: bool) -> String {
-    let renderer = if colours {
-        Renderer::styled()
-    } else {
-        Renderer::plain()
-    };
+pub(crate) fn render(sources: &Sources, diagnostics: &[Diagnostic], colours: bool) -> String {
+    let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
     let mut text = String::new();
     for diagnostic in diagnostics {
         text += &renderer.render(&[group(sources, diagnostic)]);
@@ -36,10 +32,7 @@ fn group<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Group<'a> {
     };
     let mut group = Group::with_title(level.primary_title(&*diagnostic.message).id(diagnostic.code));
     let first = diagnostic.span.map(|span| (span, AnnotationKind::Primary, ""));
-    let others = diagnostic
-        .related
-        .iter()
-        .map(|(span, what)| (*span, AnnotationKind::Context, &**what));
+    let others = diagnostic.related.iter().map(|(span, what)| (*span, AnnotationKind::Context, &**what));
     let places: Vec<Place<'a>> = first.into_iter().chain(others).collect();
     let mut shown = Vec::new();
     for (Span { source, .. }, ..) in &places {
@@ -61,17 +54,10 @@ fn snippet<'a>(
     places: &[Place<'a>],
 ) -> Option<Snippet<'a, Annotation<'a>>> {
     let (name, text) = sources.get(source)?;
-    let annotations = places
-        .iter()
-        .filter(|(span, ..)| span.source == source)
-        .map(|(span, kind, label)| {
-            let annotation = kind.span(within(text, span.range()));
-            if label.is_empty() {
-                annotation
-            } else {
-                annotation.label(*label)
-            }
-        });
+    let annotations = places.iter().filter(|(span, ..)| span.source == source).map(|(span, kind, label)| {
+        let annotation = kind.span(within(text, span.range()));
+        if label.is_empty() { annotation } else { annotation.label(*label) }
+    });
     Some(Snippet::source(text).path(name).annotations(annotations))
 }
 
@@ -89,27 +75,17 @@ fn within(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 fn summary(diagnostics: &[Diagnostic]) -> String {
-    let errors = diagnostics
-        .iter()
-        .filter(|diagnostic| diagnostic.is_error())
-        .count();
+    let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let count = |n: usize, what: &str| match n {
         0 => None,
         1 => Some(format!("1 {what}")),
         n => Some(format!("{n} {what}s")),
     };
-    let counts: Vec<String> = [
-        count(errors, "error"),
-        count(diagnostics.len() - errors, "warning"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if counts.is_empty() {
-        String::new()
-    } else {
-        format!("{}\n", counts.join(", "))
-    }
+    let counts: Vec<String> = [count(errors, "error"), count(diagnostics.len() - errors, "warning")]
+        .into_iter()
+        .flatten()
+        .collect();
+    if counts.is_empty() { String::new() } else { format!("{}\n", counts.join(", ")) }
 }
 
 #[cfg(test)]
@@ -117,11 +93,7 @@ mod tests {
     use super::*;
 
     fn sources() -> Sources {
-        Sources::new(
-            "m.toml",
-            "[topology]\nname = \"Ä\"\nackers = 9\n",
-            &["topology.ackers=x".to_owned()],
-        )
+        Sources::new("m.toml", "[topology]\nname = \"Ä\"\nackers = 9\n", &["topology.ackers=x".to_owned()])
     }
 
     fn at(source: u32, range: Range<usize>) -> Span {
@@ -154,14 +126,8 @@ error[AB110]: a topology can't be called \"Ä\"
         let diagnostic =
             Diagnostic::warning("AB209", at(1, 16..17), "too much").related(at(0, 23..29), "the other");
         let text = render(&sources(), &[diagnostic], false);
-        assert!(
-            text.contains("--> --set:1:17") && text.contains("1 | topology.ackers=x"),
-            "{text}"
-        );
-        assert!(
-            text.contains("::: m.toml:3:1") && text.contains("------ the other"),
-            "{text}"
-        );
+        assert!(text.contains("--> --set:1:17") && text.contains("1 | topology.ackers=x"), "{text}");
+        assert!(text.contains("::: m.toml:3:1") && text.contains("------ the other"), "{text}");
         assert!(text.ends_with("1 warning\n"), "{text}");
     }
 
@@ -171,10 +137,7 @@ error[AB110]: a topology can't be called \"Ä\"
         let wild = [at(0, 19..20), at(0, 500..900), at(7, 0..1)]
             .map(|span| Diagnostic::error("AB101", span, "wild"));
         let text = render(&sources(), &[&[nowhere][..], &wild].concat(), false);
-        assert!(
-            text.starts_with("error[AB215]: no spout\n |\n = help: add one\n"),
-            "{text}"
-        );
+        assert!(text.starts_with("error[AB215]: no spout\n |\n = help: add one\n"), "{text}");
         assert!(text.ends_with("4 errors\n"), "{text}");
     }
 

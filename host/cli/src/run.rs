@@ -46,7 +46,9 @@ fn can_run(loaded: &Loaded, args: &RunArgs) -> Result<(), Exit> {
     }
     if args.until_drained && args.limit.is_none() && !loaded.has_end() {
         eprintln!("error: --until-drained, but no spout of this topology ever ends");
-        eprintln!("help: give `count` to a `generate` spout, leave `follow` out of a `lines` spout, or use --limit N");
+        eprintln!(
+            "help: give `count` to a `generate` spout, leave `follow` out of a `lines` spout, or use --limit N"
+        );
         return Err(INPUT);
     }
     if let Some(path) = &args.report
@@ -71,7 +73,9 @@ fn signals() -> &'static OnceLock<Stopper> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let handler = || match (COUNT.fetch_add(1, SeqCst), STOPPER.get()) {
         (0, Some(stopper)) => {
-            tracing::info!("stopping: spouts read no more, what is in flight is drained; once more to end at once");
+            tracing::info!(
+                "stopping: spouts read no more, what is in flight is drained; once more to end at once"
+            );
             stopper.stop();
         }
         _ => std::process::exit(INTERRUPTED),
@@ -85,7 +89,9 @@ fn signals() -> &'static OnceLock<Stopper> {
 fn not_started(error: &StartError) -> Exit {
     eprintln!("error: {error}");
     match error {
-        StartError::Mistakes | StartError::Grant { .. } | StartError::Launch(LaunchError::Bolt { .. }) => INPUT,
+        StartError::Mistakes | StartError::Grant { .. } | StartError::Launch(LaunchError::Bolt { .. }) => {
+            INPUT
+        }
         StartError::Launch(LaunchError::Spout { error: SpoutError::Input(_), .. }) => INPUT,
         StartError::Launch(_) => ENVIRONMENT,
     }

@@ -44,13 +44,25 @@ pub(crate) fn table(ended: &Ended) -> String {
 }
 
 fn components(r: &Report) -> String {
-    let head = ["component", "read", "executed", "emitted", "acked", "failed", "deaths", "held", "ns/tuple", "cpu s"];
+    let head = [
+        "component",
+        "read",
+        "executed",
+        "emitted",
+        "acked",
+        "failed",
+        "deaths",
+        "held",
+        "ns/tuple",
+        "cpu s",
+    ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let dash = || "-".to_owned();
     for (name, s) in &r.spouts {
         let failed = s.trees_failed + s.trees_timed_out;
         let emitted = s.trees_emitted + s.untracked;
-        let numbers = [s.read.to_string(), dash(), emitted.to_string(), s.trees_acked.to_string(), failed.to_string()];
+        let numbers =
+            [s.read.to_string(), dash(), emitted.to_string(), s.trees_acked.to_string(), failed.to_string()];
         rows.push([vec![name.clone()], numbers.to_vec(), vec![dash(), dash(), dash(), dash()]].concat());
     }
     for (name, b) in &r.bolts {
@@ -66,7 +78,8 @@ fn components(r: &Report) -> String {
 /// The first column to the left, the others to the right.
 fn align(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
-    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let width =
+        |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|cell| cell.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut out = String::new();
     for row in rows {
@@ -110,8 +123,13 @@ fn end(ended: &Ended) -> String {
     if ended.unfinished {
         out += &format!("\nnot drained: {pending} messages stay unacked at their source\n");
     }
-    let lost: Vec<String> =
-        ended.report.bolts.iter().filter(|(_, b)| b.state_lost > 0).map(|(n, b)| format!("{n} ({} times)", b.state_lost)).collect();
+    let lost: Vec<String> = ended
+        .report
+        .bolts
+        .iter()
+        .filter(|(_, b)| b.state_lost > 0)
+        .map(|(n, b)| format!("{n} ({} times)", b.state_lost))
+        .collect();
     if !lost.is_empty() {
         out += &format!("\nstate in instance memory was lost with deaths of: {}\n", lost.join(", "));
     }

@@ -313,7 +313,11 @@ impl<'a> Collector<'a> {
     pub fn emit(&mut self, stream: u32, anchors: &[u32], row: &[u8]) {
         if !matches!(self.call.log.last(), Some(Op::Emit(_))) {
             let offsets = vec![0];
-            self.call.log.push(Op::Emit(Emissions { anchor_offsets: vec![0], offsets, ..Emissions::default() }));
+            self.call.log.push(Op::Emit(Emissions {
+                anchor_offsets: vec![0],
+                offsets,
+                ..Emissions::default()
+            }));
         }
         if let Some(Op::Emit(e)) = self.call.log.last_mut() {
             e.streams.push(stream);

@@ -153,7 +153,7 @@ impl BoltExecutor {
         match self.inbox.take_command() {
             Some(Command::Flush(done)) => self.flush = Some(done),
             Some(Command::Close) => self.closing = true,
-            Some(Command::StopReading | Command::Resume) => {}
+            Some(Command::StopReading) => {}
             None => return false,
         }
         true

@@ -32,8 +32,6 @@ pub(crate) enum Command {
     Flush(std::sync::mpsc::Sender<()>),
     /// Spouts: read no more.
     StopReading,
-    /// Spouts: read again.
-    Resume,
     /// Clean up and end.
     Close,
 }

@@ -135,7 +135,10 @@ impl Launch {
         let ackers = if let Ackers::Threads(n) = t.ackers { n } else { 0 };
         let acker_seats: Vec<_> = (0..ackers).map(|_| sit(bounds)).collect();
         let track = TrackMap {
-            spouts: owners(&spout_seats).into_iter().map(|(seat, _)| spout_seats[seat].inbox.clone()).collect(),
+            spouts: owners(&spout_seats)
+                .into_iter()
+                .map(|(seat, _)| spout_seats[seat].inbox.clone())
+                .collect(),
             ackers: acker_seats.iter().map(|(inbox, _)| inbox.clone()).collect(),
         };
         let generations = track.spouts.iter().map(|_| Arc::new(Generations::new())).collect();
@@ -289,11 +292,12 @@ impl Launch {
             let make = self.parts.spouts.get(name).ok_or_else(|| LaunchError::Missing(name.clone()))?;
             let inbox = self.spout_seats[seat].inbox.clone();
             let waker = Waker::new(move || inbox.poke());
-            let context = SpoutContext { context: self.plan.context(component, index).unwrap_or_default(), waker };
+            let context =
+                SpoutContext { context: self.plan.context(component, index).unwrap_or_default(), waker };
             let mut code = make(index);
-            code.open(context).and_then(|()| code.activate()).map_err(|error| {
-                LaunchError::Spout { component: name.clone(), error }
-            })?;
+            code.open(context)
+                .and_then(|()| code.activate())
+                .map_err(|error| LaunchError::Spout { component: name.clone(), error })?;
             let parts = self.spout_parts(owner as u32, spout, component, index);
             let task = SpoutTask::new(env.clone(), parts, code, self.acker_seats.len());
             cells.push((component, task.cell()));
@@ -325,11 +329,7 @@ fn restart_policy(restart: &Restart) -> RestartPolicy {
 }
 
 /// Settings of a ledger; one place, so that ackers and spouts agree.
-pub(super) fn ledger(
-    parts: &SpoutTaskParts,
-    shards: u32,
-    shard: u32,
-) -> Ledger {
+pub(super) fn ledger(parts: &SpoutTaskParts, shards: u32, shard: u32) -> Ledger {
     let settings = LedgerSettings {
         owner: parts.owner,
         shards,
@@ -399,7 +399,11 @@ fn plugins(bolts: &BTreeMap<String, Arc<dyn InstanceFactory>>) -> Vec<(String, S
 }
 
 /// A thread whose panic ends the run instead of going unseen.
-fn spawn(env: &Arc<Env>, name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, LaunchError> {
+fn spawn(
+    env: &Arc<Env>,
+    name: &str,
+    run: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, LaunchError> {
     let (env, owned) = (env.clone(), name.to_owned());
     let body = move || {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {

@@ -28,7 +28,13 @@ pub(crate) struct Loaded {
 }
 
 /// Fills a call from a batch, up to `most` tuples.
-pub(crate) fn load(env: &Env, cursor: &mut Cursor, tuples: &mut Tuples, held: &mut Held, most: usize) -> Loaded {
+pub(crate) fn load(
+    env: &Env,
+    cursor: &mut Cursor,
+    tuples: &mut Tuples,
+    held: &mut Held,
+    most: usize,
+) -> Loaded {
     let batch = &mut cursor.batch;
     let fits = cursor.at == 0 && tuples.len() + batch.len() <= most;
     if fits && batch.attempts.is_empty() && tuples.data.len() + batch.data.len() <= CALL_BYTES {

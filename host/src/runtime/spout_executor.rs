@@ -109,7 +109,6 @@ impl SpoutExecutor {
         match self.inbox.take_command() {
             Some(Command::Flush(done)) => self.flush = Some(done),
             Some(Command::StopReading) => self.tasks.iter_mut().for_each(SpoutTask::stop_reading),
-            Some(Command::Resume) => {}
             Some(Command::Close) => self.closing = true,
             None => return false,
         }

@@ -170,7 +170,12 @@ fn fallback() -> Histogram<u64> {
 
 impl SpoutTask {
     /// A task whose spout is open and active.
-    pub(crate) fn new(env: Arc<Env>, parts: SpoutTaskParts, spout: Box<dyn Spout>, ackers: usize) -> SpoutTask {
+    pub(crate) fn new(
+        env: Arc<Env>,
+        parts: SpoutTaskParts,
+        spout: Box<dyn Spout>,
+        ackers: usize,
+    ) -> SpoutTask {
         let settings = MessagesSettings {
             owner: parts.owner,
             max_pending: parts.max_pending,
@@ -233,7 +238,13 @@ impl SpoutTask {
 
     /// Takes acks in and lets trees expire. `emit`: the outbox is empty, so retries and new messages may go
     /// to `out`.
-    pub(crate) fn turn(&mut self, tracks: &mut Vec<Track>, map: &TrackMap, emit: bool, out: &mut VecDeque<Batch>) -> Turn {
+    pub(crate) fn turn(
+        &mut self,
+        tracks: &mut Vec<Track>,
+        map: &TrackMap,
+        emit: bool,
+        out: &mut VecDeque<Batch>,
+    ) -> Turn {
         let cell = self.cell.clone();
         let mut state = cell.state.lock();
         let now = self.env.clock.now();
@@ -341,7 +352,8 @@ impl SpoutTask {
                     note(&self.env, &failure);
                     let name = format!("{}@{}", self.parts.name, plain(&state.spout.position(id)));
                     if action == OnExhausted::Stop {
-                        let text = format!("message {name} is exhausted and on-exhausted is `stop`: {failure}");
+                        let text =
+                            format!("message {name} is exhausted and on-exhausted is `stop`: {failure}");
                         self.env.tell(Event::Stop(text));
                     } else {
                         tracing::error!(message = name, "dropped after its last attempt: {failure}");
@@ -541,7 +553,8 @@ impl SpoutTask {
 
 /// Timeouts are noted when their trees end, with their own text.
 fn note(env: &Env, failure: &Failure) {
-    let noted = matches!(failure.class, Class::Timeout | Class::Trap | Class::Deadline | Class::Memory | Class::Exit);
+    let noted =
+        matches!(failure.class, Class::Timeout | Class::Trap | Class::Deadline | Class::Memory | Class::Exit);
     if !noted && failure.cost != Cost::Free {
         env.failure(failure);
     }

@@ -41,7 +41,11 @@ impl Track {
 
     /// Applies it to the ledgers it concerns; `place` says which ledger a tree is in. What is not for
     /// ledgers is handed back.
-    pub(crate) fn apply(self, ledgers: &mut [Ledger], place: impl Fn(RootId) -> usize) -> Option<Vec<TreeEvent>> {
+    pub(crate) fn apply(
+        self,
+        ledgers: &mut [Ledger],
+        place: impl Fn(RootId) -> usize,
+    ) -> Option<Vec<TreeEvent>> {
         if let (Track::Acks(at, list), [ledger]) = (&self, &mut *ledgers) {
             ledger.ack_batch(list, *at);
             return None;

@@ -36,10 +36,7 @@ fn env(field: &Field<'_>, out: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
     let mut variables = Vec::new();
     for (entry, field) in keep(field.entries(ENV_EXAMPLE), out).unwrap_or_default() {
         if entry.key.is_empty() || entry.key.contains(['=', '\0']) {
-            let message = format!(
-                "{} can't be the name of an environment variable",
-                quote(&entry.key)
-            );
+            let message = format!("{} can't be the name of an environment variable", quote(&entry.key));
             let mistake = Diagnostic::error(codes::BAD_NAME, entry.key_span, message);
             out.push(mistake.help("a name is not empty and has no `=` and no NUL in it"));
         } else if let Some(value) = keep(string(&field), out) {
@@ -58,9 +55,7 @@ fn dirs(field: &Field<'_>, out: &mut Vec<Diagnostic>) -> Vec<Dir> {
         };
         let host = t.require("host", "host = \"data\"", path);
         let guest = t.require("guest", "guest = \"/data\"", path);
-        let write = t
-            .read("access", word(&[("read", false), ("read-write", true)]))
-            .unwrap_or(false);
+        let write = t.read("access", word(&[("read", false), ("read-write", true)])).unwrap_or(false);
         if let (Some(guest), Some(field)) = (&guest, t.peek("guest")) {
             repeated(&mut seen, guest, &field, t.out);
         }
@@ -87,9 +82,7 @@ fn net(field: &Field<'_>, out: &mut Vec<Diagnostic>) -> Vec<String> {
 fn address(field: &Field<'_>) -> Parsed<String> {
     let address = text(field)?;
     let bracketed = |host: &str| {
-        host.strip_prefix('[')
-            .and_then(|h| h.strip_suffix(']'))
-            .is_some_and(|h| h.contains(':'))
+        host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).is_some_and(|h| h.contains(':'))
     };
     let plain = |host: &str| {
         !host.is_empty()
@@ -103,9 +96,7 @@ fn address(field: &Field<'_>) -> Parsed<String> {
         _ => {
             let message = format!("{} is not an address of the form host:port", quote(&address));
             let help = "write a host and a port of 1 to 65535, without scheme or path: \"db.example.org:5432\", \"[::1]:6379\"";
-            Err(Some(Box::new(
-                field.error(codes::BAD_ADDRESS, message).help(help),
-            )))
+            Err(Some(Box::new(field.error(codes::BAD_ADDRESS, message).help(help))))
         }
     }
 }

@@ -17,11 +17,8 @@ use super::units::show_size;
 use super::values::{boolean, config, duration, integer, path, size, spanned_text, text};
 
 const BATCH_MAX: u32 = 65_536;
-const WORDS: &[(&str, SinkWord)] = &[
-    ("jsonl", SinkWord::Jsonl),
-    ("stdout", SinkWord::Stdout),
-    ("null", SinkWord::Null),
-];
+const WORDS: &[(&str, SinkWord)] =
+    &[("jsonl", SinkWord::Jsonl), ("stdout", SinkWord::Stdout), ("null", SinkWord::Null)];
 /// What only a plugin can have.
 const PLUGIN_KEYS: &[&str] = &["source", "sha256", "stateless", "recycle-at", "config", "allow"];
 
@@ -51,9 +48,7 @@ pub(super) fn read(
         stateless: t.read("stateless", boolean),
         recycle_at: t.read("recycle-at", |field| Ok(field.spanned(size(ANY_SIZE)(field)?))),
         batch: t.read("batch", integer(1..=BATCH_MAX)),
-        config: t
-            .read("config", config)
-            .unwrap_or_else(|| serde_json::Value::Object(serde_json::Map::new())),
+        config: t.read("config", config).unwrap_or_else(|| serde_json::Value::Object(serde_json::Map::new())),
         limits: bounds::limits(limits, shared, t.out),
         allow: allow::allow(allow, t.out),
         restart: bounds::restart(restart, t.out),
@@ -72,20 +67,16 @@ fn code(t: &mut Reader<'_, '_>, executors: u32, tasks: u32) -> Option<Spanned<Co
             let message = format!("`{}` has both `plugin` and `kind`", t.path());
             let mistake = Diagnostic::error(codes::PLUGIN_OR_KIND, kind.key_span, message);
             let help = "keep `plugin` to run your own code, or `kind` for a sink of the host";
-            t.out
-                .push(mistake.help(help).related(plugin.key_span, "the plugin"));
+            t.out.push(mistake.help(help).related(plugin.key_span, "the plugin"));
             t.know(&["plugin", "kind", "sha256"]);
             t.know(options::SINK_KEYS);
             None
         }
         (None, None) => {
             let message = format!("`{}` has neither `plugin` nor `kind`", t.path());
-            let help = format!(
-                "add `plugin = \"plugins/{}.wasm\"`, or a sink: `kind = \"jsonl\"`",
-                own_name(t)
-            );
-            t.out
-                .push(Diagnostic::error(codes::PLUGIN_OR_KIND, t.span(), message).help(help));
+            let help =
+                format!("add `plugin = \"plugins/{}.wasm\"`, or a sink: `kind = \"jsonl\"`", own_name(t));
+            t.out.push(Diagnostic::error(codes::PLUGIN_OR_KIND, t.span(), message).help(help));
             t.know(&["plugin", "kind", "sha256"]);
             t.know(options::SINK_KEYS);
             None
@@ -113,9 +104,8 @@ fn plugin_code(t: &mut Reader<'_, '_>) -> Option<Code> {
     for key in options::SINK_KEYS {
         t.misplaced(key, |field| {
             let message = format!("`{}` goes only with `kind = \"jsonl\"`", field.path);
-            Diagnostic::error(codes::KEY_MISPLACED, field.key_span, message).help(format!(
-                "a plugin's own settings go into `config = {{ {key} = .. }}`"
-            ))
+            Diagnostic::error(codes::KEY_MISPLACED, field.key_span, message)
+                .help(format!("a plugin's own settings go into `config = {{ {key} = .. }}`"))
         });
     }
     if given && sha256.is_none() {
@@ -125,12 +115,7 @@ fn plugin_code(t: &mut Reader<'_, '_>) -> Option<Code> {
 }
 
 fn native(t: &mut Reader<'_, '_>, executors: u32, tasks: u32) -> Option<SinkKind> {
-    let kinds = Kinds {
-        here: WORDS,
-        later: LATER_SINK_KINDS,
-        elsewhere: SPOUT_KINDS,
-        is: "sink",
-    };
+    let kinds = Kinds { here: WORDS, later: LATER_SINK_KINDS, elsewhere: SPOUT_KINDS, is: "sink" };
     let sink = match kinds.read(t) {
         ReadKind::Known(word) => options::sink(word, t),
         ReadKind::Unknown => {
@@ -152,13 +137,7 @@ fn native(t: &mut Reader<'_, '_>, executors: u32, tasks: u32) -> Option<SinkKind
     }
     t.hide(PLUGIN_KEYS);
     if sink.as_ref().is_some_and(SinkKind::single) {
-        one_task(
-            t,
-            "jsonl",
-            executors,
-            tasks,
-            "the lines of a file have one writer",
-        );
+        one_task(t, "jsonl", executors, tasks, "the lines of a file have one writer");
     }
     sink
 }

@@ -3,12 +3,12 @@
 use super::codes;
 use super::defaults;
 use super::diagnostic::Diagnostic;
-use crate::retry::{OnExhausted, RetryPolicy};
 use super::model::{Limits, OnCircuitOpen, Restart};
 use super::reader::{Field, Reader};
 use super::topology::{ANY_SIZE, Shared, set};
 use super::units::show_duration;
 use super::values::{duration, integer, or_word, size, word};
+use crate::retry::{OnExhausted, RetryPolicy};
 
 const COUNT_MAX: u32 = 1_000_000_000;
 /// One page of WebAssembly memory is the least that anything can run in.
@@ -23,18 +23,9 @@ pub(super) fn retry(field: Option<Field<'_>>, out: &mut Vec<Diagnostic>) -> Retr
     let Some(mut t) = field.and_then(|field| Reader::open(field, help, out)) else {
         return retry;
     };
-    set(
-        &mut retry.max_faults,
-        t.read("max-faults", or_word("none", integer(1..=COUNT_MAX))),
-    );
-    set(
-        &mut retry.give_up_after,
-        t.read("give-up-after", or_word("never", duration)),
-    );
-    set(
-        &mut retry.max_attempts,
-        t.read("max-attempts", or_word("none", integer(1..=COUNT_MAX))),
-    );
+    set(&mut retry.max_faults, t.read("max-faults", or_word("none", integer(1..=COUNT_MAX))));
+    set(&mut retry.give_up_after, t.read("give-up-after", or_word("never", duration)));
+    set(&mut retry.max_attempts, t.read("max-attempts", or_word("none", integer(1..=COUNT_MAX))));
     let backoff = t.read("backoff", duration);
     let max_backoff = t.read("max-backoff", duration);
     set(&mut retry.backoff, backoff);
@@ -44,26 +35,18 @@ pub(super) fn retry(field: Option<Field<'_>>, out: &mut Vec<Diagnostic>) -> Retr
     if let (true, Some(field)) = (retry.max_backoff < retry.backoff, t.peek("max-backoff")) {
         let (low, high) = (show_duration(retry.backoff), show_duration(retry.max_backoff));
         let message = format!("`{}` ({high}) is below `backoff` ({low})", field.path);
-        let mistake = field
-            .error(codes::CONTRADICTION, message)
-            .help(format!("make it at least \"{low}\""));
+        let mistake = field.error(codes::CONTRADICTION, message).help(format!("make it at least \"{low}\""));
         let other = t.peek("backoff").map(|field| field.node.span);
         t.out.push(mistake.related(other, "the first wait"));
         retry.max_backoff = retry.backoff;
     }
-    set(
-        &mut retry.on_exhausted,
-        t.read("on-exhausted", word(ON_EXHAUSTED)),
-    );
+    set(&mut retry.on_exhausted, t.read("on-exhausted", word(ON_EXHAUSTED)));
     t.finish();
     retry
 }
 
-const ON_EXHAUSTED: &[(&str, OnExhausted)] = &[
-    ("dead-letter", OnExhausted::DeadLetter),
-    ("drop", OnExhausted::Drop),
-    ("stop", OnExhausted::Stop),
-];
+const ON_EXHAUSTED: &[(&str, OnExhausted)] =
+    &[("dead-letter", OnExhausted::DeadLetter), ("drop", OnExhausted::Drop), ("stop", OnExhausted::Stop)];
 
 /// Reads a spout's `limits`: only the size of a message.
 pub(super) fn spout_limits(field: Option<Field<'_>>, out: &mut Vec<Diagnostic>) -> u64 {
@@ -71,19 +54,14 @@ pub(super) fn spout_limits(field: Option<Field<'_>>, out: &mut Vec<Diagnostic>) 
     let Some(mut t) = field.and_then(|field| Reader::open(field, help, out)) else {
         return defaults::TUPLE_BYTES;
     };
-    let bytes = t
-        .read("tuple-bytes", size(TUPLE_BYTES))
-        .unwrap_or(defaults::TUPLE_BYTES);
+    let bytes = t.read("tuple-bytes", size(TUPLE_BYTES)).unwrap_or(defaults::TUPLE_BYTES);
     t.finish();
     bytes
 }
 
 /// Reads a bolt's `limits`.
 pub(super) fn limits(field: Option<Field<'_>>, shared: &Shared, out: &mut Vec<Diagnostic>) -> Limits {
-    let timeout = shared
-        .message_timeout
-        .as_ref()
-        .map_or(defaults::MESSAGE_TIMEOUT, |t| t.value);
+    let timeout = shared.message_timeout.as_ref().map_or(defaults::MESSAGE_TIMEOUT, |t| t.value);
     let mut limits = Limits::new(timeout);
     let help = "write `limits = { memory = \"64MiB\", deadline = \"1s\" }`";
     let Some(mut t) = field.and_then(|field| Reader::open(field, help, out)) else {
@@ -96,28 +74,13 @@ pub(super) fn limits(field: Option<Field<'_>>, shared: &Shared, out: &mut Vec<Di
         check_deadline(&mut t, &limits, shared);
     }
     set(&mut limits.table_elements, t.read("table-elements", count()));
-    set(
-        &mut limits.emissions_per_tuple,
-        t.read("emissions-per-tuple", count()),
-    );
-    set(
-        &mut limits.emitted_bytes_per_tuple,
-        t.read("emitted-bytes-per-tuple", size(ANY_SIZE)),
-    );
-    set(
-        &mut limits.anchors_per_tuple,
-        t.read("anchors-per-tuple", count()),
-    );
+    set(&mut limits.emissions_per_tuple, t.read("emissions-per-tuple", count()));
+    set(&mut limits.emitted_bytes_per_tuple, t.read("emitted-bytes-per-tuple", size(ANY_SIZE)));
+    set(&mut limits.anchors_per_tuple, t.read("anchors-per-tuple", count()));
     set(&mut limits.held_tuples, t.read("held-tuples", count()));
     set(&mut limits.tuple_bytes, t.read("tuple-bytes", size(TUPLE_BYTES)));
-    set(
-        &mut limits.log_bytes_per_second,
-        t.read("log-bytes-per-second", size(ANY_SIZE)),
-    );
-    set(
-        &mut limits.log_lines_per_second,
-        t.read("log-lines-per-second", count()),
-    );
+    set(&mut limits.log_bytes_per_second, t.read("log-bytes-per-second", size(ANY_SIZE)));
+    set(&mut limits.log_lines_per_second, t.read("log-lines-per-second", count()));
     t.finish();
     limits
 }
@@ -131,10 +94,7 @@ fn check_deadline(t: &mut Reader<'_, '_>, limits: &Limits, shared: &Shared) {
         return;
     }
     let (deadline, limit) = (show_duration(limits.deadline), show_duration(timeout.value));
-    let message = format!(
-        "`{}` ({deadline}) is not below the message timeout ({limit})",
-        field.path
-    );
+    let message = format!("`{}` ({deadline}) is not below the message timeout ({limit})", field.path);
     let help =
         format!("make it shorter than \"{limit}\", or `topology.message-timeout` longer than \"{deadline}\"");
     let mistake = field.error(codes::DEADLINE_TOO_LONG, message).help(help);
@@ -156,10 +116,7 @@ pub(super) fn restart(field: Option<Field<'_>>, out: &mut Vec<Diagnostic>) -> Re
     set(&mut restart.backoff, t.read("backoff", duration));
     set(&mut restart.budget, t.read("budget", integer(0..=COUNT_MAX)));
     set(&mut restart.window, t.read("window", duration));
-    set(
-        &mut restart.on_circuit_open,
-        t.read("on-circuit-open", word(WORDS)),
-    );
+    set(&mut restart.on_circuit_open, t.read("on-circuit-open", word(WORDS)));
     t.finish();
     restart
 }

@@ -20,11 +20,7 @@ impl Span {
     /// A span; texts are below 4 GiB.
     pub fn new(source: u32, range: Range<usize>) -> Span {
         let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Span {
-            source,
-            start: clip(range.start),
-            end: clip(range.end.max(range.start)),
-        }
+        Span { source, start: clip(range.start), end: clip(range.end.max(range.start)) }
     }
 
     /// The bytes.
@@ -50,10 +46,7 @@ pub struct Spanned<T> {
 impl<T> Spanned<T> {
     /// A value that was written here.
     pub fn at(value: T, span: Span) -> Spanned<T> {
-        Spanned {
-            value,
-            span: Some(span),
-        }
+        Spanned { value, span: Some(span) }
     }
 
     /// A value that was not written anywhere.
@@ -121,10 +114,7 @@ impl Diagnostic {
         span: impl Into<Option<Span>>,
         message: impl Into<String>,
     ) -> Diagnostic {
-        Diagnostic {
-            severity: Severity::Warning,
-            ..Diagnostic::error(code, span, message)
-        }
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
     }
 
     /// Says how to mend it.
@@ -157,11 +147,7 @@ fn one_line(text: String) -> String {
     }
     let mut line = String::new();
     for c in text.chars().take(SHOWN) {
-        if c.is_control() {
-            line.extend(c.escape_default())
-        } else {
-            line.push(c)
-        }
+        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
     }
     if text.chars().nth(SHOWN).is_some() {
         line.push_str("..");
@@ -196,9 +182,7 @@ impl Sources {
 
     /// Name and text of a source.
     pub fn get(&self, source: u32) -> Option<(&str, &str)> {
-        self.texts
-            .get(source as usize)
-            .map(|(name, text)| (name.as_str(), text.as_str()))
+        self.texts.get(source as usize).map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
     /// Where a span begins.

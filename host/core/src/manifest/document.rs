@@ -65,16 +65,10 @@ pub(super) struct Document {
 pub(super) fn parse(text: &str, out: &mut Vec<Diagnostic>) -> Document {
     let (table, errors) = DeTable::parse_recoverable(text);
     let root_span = Span::new(0, 0..0);
-    let mut root = Node {
-        value: Value::Table(entries(table.into_inner(), 0, 0)),
-        span: root_span,
-    };
+    let mut root = Node { value: Value::Table(entries(table.into_inner(), 0, 0)), span: root_span };
     let mut damaged = false;
     let mut done = Vec::new();
-    let errors = errors
-        .iter()
-        .map(|e| SyntaxError::new(text, e))
-        .collect::<Vec<_>>();
+    let errors = errors.iter().map(|e| SyntaxError::new(text, e)).collect::<Vec<_>>();
     for error in errors.iter().filter(|e| e.fault == Fault::Unclosed) {
         damaged = true;
         let Some(open) = unclosed(&root, error.span) else {
@@ -82,22 +76,13 @@ pub(super) fn parse(text: &str, out: &mut Vec<Diagnostic>) -> Document {
         };
         poison(&mut root, open, true);
         done.push(open);
-        out.push(error.diagnostic(
-            text,
-            Span {
-                end: open.start + 1,
-                ..open
-            },
-        ));
+        out.push(error.diagnostic(text, Span { end: open.start + 1, ..open }));
     }
     let mut last_line = None;
     for error in &errors {
-        let swallowed = done
-            .iter()
-            .any(|open| open.start <= error.span.start && error.span.start <= open.end);
-        let line = text
-            .get(..error.span.start as usize)
-            .map(|before| before.matches('\n').count());
+        let swallowed =
+            done.iter().any(|open| open.start <= error.span.start && error.span.start <= open.end);
+        let line = text.get(..error.span.start as usize).map(|before| before.matches('\n').count());
         // What follows a mistake on its line is mostly its echo; only a missing quote stands alone.
         let echo = error.fault == Fault::Other && line.is_some() && line == last_line;
         if swallowed || echo {
@@ -117,14 +102,8 @@ pub(super) fn parse(text: &str, out: &mut Vec<Diagnostic>) -> Document {
 pub(super) fn parse_value(text: &str, source: u32, offset: usize) -> Node {
     let span = Span::new(source, offset..offset + text.len());
     match DeValue::parse(text) {
-        Ok(value) => Node {
-            span,
-            ..node(value, source, offset)
-        },
-        Err(_) => Node {
-            value: Value::String(text.to_owned()),
-            span,
-        },
+        Ok(value) => Node { span, ..node(value, source, offset) },
+        Err(_) => Node { value: Value::String(text.to_owned()), span },
     }
 }
 
@@ -168,9 +147,7 @@ fn poison(node: &mut Node, at: Span, whole: bool) {
     match &mut node.value {
         _ if whole && node.span == at => node.value = Value::Wrong,
         Value::Array(items) => items.iter_mut().for_each(|item| poison(item, at, whole)),
-        Value::Table(entries) => entries
-            .iter_mut()
-            .for_each(|entry| poison(&mut entry.node, at, whole)),
+        Value::Table(entries) => entries.iter_mut().for_each(|entry| poison(&mut entry.node, at, whole)),
         _ if touched && !whole => node.value = Value::Wrong,
         _ => {}
     }
@@ -221,11 +198,7 @@ impl SyntaxError {
             _ => Fault::Other,
         };
         let range = error.span().unwrap_or(text.len()..text.len());
-        SyntaxError {
-            span: Span::new(0, range),
-            fault,
-            message,
-        }
+        SyntaxError { span: Span::new(0, range), fault, message }
     }
 
     fn diagnostic(&self, text: &str, span: Span) -> Diagnostic {

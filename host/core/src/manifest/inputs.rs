@@ -53,11 +53,7 @@ fn input(field: Field<'_>, out: &mut Vec<Diagnostic>) -> Option<Input> {
         .require_field("grouping", "grouping = \"shuffle\"")
         .and_then(|field| grouping(&field, t.out).map(|value| field.spanned(value)));
     t.finish();
-    Some(Input {
-        from: from?,
-        stream: stream?,
-        grouping,
-    })
+    Some(Input { from: from?, stream: stream?, grouping })
 }
 
 fn grouping(field: &Field<'_>, out: &mut Vec<Diagnostic>) -> Option<Grouping> {
@@ -83,9 +79,7 @@ fn grouping_word(field: &Field<'_>, text: &str) -> Parsed<Grouping> {
             format!("write one of {words}, or `{{ fields = [\"field\"] }}`")
         }
     };
-    Err(Some(Box::new(
-        field.error(codes::UNKNOWN_WORD, message).help(help),
-    )))
+    Err(Some(Box::new(field.error(codes::UNKNOWN_WORD, message).help(help))))
 }
 
 fn grouping_table(field: &Field<'_>, out: &mut Vec<Diagnostic>) -> Option<Grouping> {
@@ -106,8 +100,7 @@ fn grouping_table(field: &Field<'_>, out: &mut Vec<Diagnostic>) -> Option<Groupi
             let message = format!("`{}` names two groupings", field.path);
             let mistake = Diagnostic::error(codes::KEY_MISPLACED, second.key_span, message);
             let help = "keep one; to take a stream twice, write two inputs";
-            t.out
-                .push(mistake.help(help).related(first.key_span, "the first"));
+            t.out.push(mistake.help(help).related(first.key_span, "the first"));
             None
         }
     };
@@ -126,20 +119,11 @@ fn one_grouping(key: &Field<'_>, settings: Option<&Field<'_>>, t: &mut Reader<'_
     }
     if let Some(settings) = settings {
         let message = "`config` goes only with a grouping of a `plugin`";
-        t.out
-            .push(Diagnostic::error(codes::KEY_MISPLACED, settings.key_span, message).help("remove it"));
+        t.out.push(Diagnostic::error(codes::KEY_MISPLACED, settings.key_span, message).help("remove it"));
     }
-    let fields = distinct(
-        key,
-        "write a list of field names, for example `[\"word\"]`",
-        t.out,
-    )?;
+    let fields = distinct(key, "write a list of field names, for example `[\"word\"]`", t.out)?;
     let partial = key.path.ends_with(".partial-key");
-    Some(if partial {
-        Grouping::PartialKey(fields)
-    } else {
-        Grouping::Fields(fields)
-    })
+    Some(if partial { Grouping::PartialKey(fields) } else { Grouping::Fields(fields) })
 }
 
 /// A list of texts, at least one, no two alike.
@@ -150,11 +134,7 @@ pub(super) fn distinct(
 ) -> Option<Vec<Spanned<String>>> {
     let items = keep(field.items(help), out)?;
     if items.is_empty() {
-        out.push(
-            field
-                .error(codes::EMPTY, format!("`{}` is empty", field.path))
-                .help(help),
-        );
+        out.push(field.error(codes::EMPTY, format!("`{}` is empty", field.path)).help(help));
         return None;
     }
     let mut texts = Vec::new();

@@ -123,22 +123,16 @@ impl SpoutKind {
     /// What the spout emits: always one stream, `default`.
     pub fn declaration(&self) -> Declaration {
         match self {
-            SpoutKind::Lines(Lines {
-                format: LineFormat::Line,
-                ..
-            })
-            | SpoutKind::Stdin => Declaration::fields(["line"]),
-            SpoutKind::Lines(Lines {
-                format: LineFormat::Json { fields },
-                ..
-            })
-            | SpoutKind::Lines(Lines {
-                format: LineFormat::Csv { fields },
-                ..
-            }) => Declaration::fields(fields.iter().cloned()),
-            SpoutKind::Generate(Generate {
-                fields: Some(fields), ..
-            }) => Declaration::fields(fields.iter().map(|(name, _)| name.clone())),
+            SpoutKind::Lines(Lines { format: LineFormat::Line, .. }) | SpoutKind::Stdin => {
+                Declaration::fields(["line"])
+            }
+            SpoutKind::Lines(Lines { format: LineFormat::Json { fields }, .. })
+            | SpoutKind::Lines(Lines { format: LineFormat::Csv { fields }, .. }) => {
+                Declaration::fields(fields.iter().cloned())
+            }
+            SpoutKind::Generate(Generate { fields: Some(fields), .. }) => {
+                Declaration::fields(fields.iter().map(|(name, _)| name.clone()))
+            }
             SpoutKind::Generate(_) => Declaration::fields(["seq", "sentence"]),
         }
     }
@@ -161,10 +155,7 @@ impl SinkKind {
 
     /// What the sink declares: nothing, and it keeps nothing a fresh one would miss.
     pub fn declaration(&self) -> Declaration {
-        Declaration {
-            outputs: Vec::new(),
-            stateless: true,
-        }
+        Declaration { outputs: Vec::new(), stateless: true }
     }
 
     /// Whether only one task of it can run.

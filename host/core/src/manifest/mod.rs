@@ -33,8 +33,8 @@ pub use defaults::deadline;
 pub use diagnostic::{Diagnostic, Location, Severity, Sources, Span, Spanned, sort};
 pub use kinds::{Fsync, Generate, LineFormat, Lines, RandomField, SinkKind, SpoutKind};
 pub use model::{
-    Ackers, Allow, Bolt, Code, Dir, Grouping, Input, Inputs, Limits, Manifest, OnCircuitOpen,
-    Restart, Spout, Topology,
+    Ackers, Allow, Bolt, Code, Dir, Grouping, Input, Inputs, Limits, Manifest, OnCircuitOpen, Restart, Spout,
+    Topology,
 };
 pub use options::FIELDS_MAX;
 
@@ -80,11 +80,7 @@ pub fn parse(text: &Text<'_>) -> Parsed {
     manifest.faulty = diagnostics.iter().any(Diagnostic::is_error);
     sort(&mut diagnostics);
     let sources = Sources::new(text.name, text.text, text.sets);
-    Parsed {
-        manifest,
-        diagnostics,
-        sources,
-    }
+    Parsed { manifest, diagnostics, sources }
 }
 
 /// Mistakes that vanish when the part of the text that is lost comes back.
@@ -102,11 +98,7 @@ fn doubtful(code: &str) -> bool {
 
 fn read(root: &Node, out: &mut Vec<Diagnostic>) -> Manifest {
     let mut manifest = Manifest::default();
-    let field = Field {
-        path: String::new(),
-        key_span: root.span,
-        node: root,
-    };
+    let field = Field { path: String::new(), key_span: root.span, node: root };
     let Some(mut t) = Reader::open(field, "", out) else {
         return manifest;
     };
@@ -119,12 +111,8 @@ fn read(root: &Node, out: &mut Vec<Diagnostic>) -> Manifest {
         }
         None => {
             t.out.push(
-                Diagnostic::error(
-                    codes::MISSING_KEY,
-                    root.span,
-                    "the manifest lacks the table `[topology]`",
-                )
-                .help("add `[topology]` and below it `name = \"my-topology\"`"),
+                Diagnostic::error(codes::MISSING_KEY, root.span, "the manifest lacks the table `[topology]`")
+                    .help("add `[topology]` and below it `name = \"my-topology\"`"),
             );
             Shared::new()
         }
@@ -150,17 +138,12 @@ fn section<'n, T>(
     read: impl Fn(&'n Entry, Field<'n>, &mut Vec<Diagnostic>) -> Option<T>,
 ) -> Vec<T> {
     let Some(field) = field else { return Vec::new() };
-    let Some(entries) = keep(
-        field.entries("write each component as a table: `[bolts.name]`"),
-        out,
-    ) else {
+    let Some(entries) = keep(field.entries("write each component as a table: `[bolts.name]`"), out) else {
         *incomplete = true;
         return Vec::new();
     };
-    let components: Vec<T> = entries
-        .iter()
-        .filter_map(|(entry, field)| read(entry, field.clone(), out))
-        .collect();
+    let components: Vec<T> =
+        entries.iter().filter_map(|(entry, field)| read(entry, field.clone(), out)).collect();
     *incomplete |= components.len() < entries.len();
     components
 }

@@ -3,10 +3,10 @@
 //! Values that a later phase may complain about are [`Spanned`]; a program that builds a [`Manifest`]
 //! itself leaves the spans out. Names are not resolved here: that is `plan`.
 
-use crate::retry::RetryPolicy;
 use super::diagnostic::{Span, Spanned};
 use super::kinds::{SinkKind, SpoutKind};
 use crate::port::DEFAULT_STREAM;
+use crate::retry::RetryPolicy;
 use std::time::Duration;
 
 /// A whole manifest. Components come in the order of the text.

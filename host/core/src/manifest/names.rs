@@ -48,17 +48,13 @@ pub(super) fn report(what: &str, name: &str, span: Span, out: &mut Vec<Diagnosti
     let diagnostic = match check(name) {
         Ok(()) => return,
         Err(BadName::Reserved) => {
-            let message = format!(
-                "{what} can't be called {}: names that begin with `__` are reserved",
-                quote(name)
-            );
+            let message =
+                format!("{what} can't be called {}: names that begin with `__` are reserved", quote(name));
             Diagnostic::error(codes::RESERVED_NAME, span, message)
         }
-        Err(BadName::Form) => Diagnostic::error(
-            codes::BAD_NAME,
-            span,
-            format!("{what} can't be called {}", quote(name)),
-        ),
+        Err(BadName::Form) => {
+            Diagnostic::error(codes::BAD_NAME, span, format!("{what} can't be called {}", quote(name)))
+        }
     };
     let mut help = format!("1 to {NAME_BYTES_MAX} of a-z, 0-9, `_` and `-`, a letter first");
     if let Some(better) = mend(name) {
@@ -83,11 +79,7 @@ fn mend(name: &str) -> Option<String> {
         if c.is_ascii_uppercase() && better.ends_with(|c: char| c.is_ascii_lowercase()) {
             better.push('-');
         }
-        better.push(if c.is_ascii_alphanumeric() || c == '_' {
-            c.to_ascii_lowercase()
-        } else {
-            '-'
-        });
+        better.push(if c.is_ascii_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { '-' });
     }
     let better = better.trim_start_matches(|c: char| !c.is_ascii_lowercase());
     let better: String = better.chars().take(NAME_BYTES_MAX).collect();
@@ -103,18 +95,7 @@ mod tests {
         for name in ["a", "split", "word-count", "a_1", &"a".repeat(64)] {
             assert_eq!(check(name), Ok(()), "{name}");
         }
-        for name in [
-            "",
-            "1a",
-            "-a",
-            "_a",
-            "Split",
-            "a b",
-            "a.b",
-            "ä",
-            "aä",
-            &"a".repeat(65),
-        ] {
+        for name in ["", "1a", "-a", "_a", "Split", "a b", "a.b", "ä", "aä", &"a".repeat(65)] {
             assert_eq!(check(name), Err(BadName::Form), "{name}");
         }
         assert_eq!(check("__tick"), Err(BadName::Reserved));

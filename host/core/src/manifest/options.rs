@@ -34,9 +34,8 @@ pub(super) enum SinkWord {
 }
 
 /// The keys of all native kinds: known where the kind itself could not be read.
-pub(super) const SPOUT_KEYS: &[&str] = &[
-    "path", "format", "fields", "follow", "count", "rate", "seed", "keys",
-];
+pub(super) const SPOUT_KEYS: &[&str] =
+    &["path", "format", "fields", "follow", "count", "rate", "seed", "keys"];
 /// The keys of all native kinds: known where the kind itself could not be read.
 pub(super) const SINK_KEYS: &[&str] = &["path", "fsync"];
 
@@ -77,16 +76,10 @@ fn fsync(field: &Field<'_>) -> Parsed<Fsync> {
 }
 
 fn lines(t: &mut Reader<'_, '_>) -> Option<Lines> {
-    let path = t
-        .require_field("path", "path = \"data/*.txt\"")
-        .and_then(|field| paths(&field, t.out));
+    let path = t.require_field("path", "path = \"data/*.txt\"").and_then(|field| paths(&field, t.out));
     let follow = t.read("follow", boolean).unwrap_or(false);
     let format = line_format(t);
-    Some(Lines {
-        path: path?,
-        format: format?,
-        follow,
-    })
+    Some(Lines { path: path?, format: format?, follow })
 }
 
 #[derive(Clone, Copy)]
@@ -97,11 +90,8 @@ enum Format {
 }
 
 fn line_format(t: &mut Reader<'_, '_>) -> Option<LineFormat> {
-    const FORMATS: &[(&str, Format)] = &[
-        ("line", Format::Line),
-        ("json", Format::Json),
-        ("csv", Format::Csv),
-    ];
+    const FORMATS: &[(&str, Format)] =
+        &[("line", Format::Line), ("json", Format::Json), ("csv", Format::Csv)];
     let format = match t.field("format") {
         Some(field) => keep(word(FORMATS)(&field), t.out),
         None => Some(Format::Line),
@@ -117,17 +107,12 @@ fn line_format(t: &mut Reader<'_, '_>) -> Option<LineFormat> {
         };
         let message = format!("`{}` goes only with `format = \"json\"` or \"csv\"", field.path);
         let mistake = Diagnostic::error(codes::KEY_MISPLACED, field.key_span, message);
-        t.out
-            .push(mistake.help("add the format, or remove it: a plain line has the one field `line`"));
+        t.out.push(mistake.help("add the format, or remove it: a plain line has the one field `line`"));
         return None;
     }
     let field = t.require_field("fields", "fields = [\"id\", \"name\"]")?;
     let fields = field_names(&field, t.out)?;
-    Some(if let Format::Csv = format {
-        LineFormat::Csv { fields }
-    } else {
-        LineFormat::Json { fields }
-    })
+    Some(if let Format::Csv = format { LineFormat::Csv { fields } } else { LineFormat::Json { fields } })
 }
 
 fn paths(field: &Field<'_>, out: &mut Vec<Diagnostic>) -> Option<Vec<String>> {
@@ -153,11 +138,7 @@ fn field_names(field: &Field<'_>, out: &mut Vec<Diagnostic>) -> Option<Vec<Strin
 fn few_enough(field: &Field<'_>, count: usize, out: &mut Vec<Diagnostic>) -> bool {
     if count > FIELDS_MAX {
         let message = format!("`{}` has {count} fields", field.path);
-        out.push(
-            field
-                .error(codes::OUT_OF_RANGE, message)
-                .help(format!("it may have {FIELDS_MAX}")),
-        );
+        out.push(field.error(codes::OUT_OF_RANGE, message).help(format!("it may have {FIELDS_MAX}")));
     }
     count <= FIELDS_MAX
 }
@@ -168,15 +149,9 @@ fn field_name(name: &str, span: Option<super::Span>, out: &mut Vec<Diagnostic>) 
         Err(names::BadName::Reserved) => (codes::RESERVED_NAME, ": names that begin with `__` are reserved"),
         Err(names::BadName::Form) => (codes::BAD_NAME, ""),
     };
-    let mistake = Diagnostic::error(
-        code,
-        span,
-        format!("a field can't be called {}{why}", quote(name)),
-    );
+    let mistake = Diagnostic::error(code, span, format!("a field can't be called {}{why}", quote(name)));
     let bytes = names::FIELD_BYTES_MAX;
-    out.push(mistake.help(format!(
-        "a field's name has 1 to {bytes} bytes and no control characters"
-    )));
+    out.push(mistake.help(format!("a field's name has 1 to {bytes} bytes and no control characters")));
     false
 }
 
@@ -200,11 +175,7 @@ fn random_fields(field: &Field<'_>, out: &mut Vec<Diagnostic>) -> Option<Vec<(St
     ];
     let entries = keep(field.entries(RANDOM_EXAMPLE), out)?;
     if entries.is_empty() {
-        out.push(
-            field
-                .error(codes::EMPTY, format!("`{}` is empty", field.path))
-                .help(RANDOM_EXAMPLE),
-        );
+        out.push(field.error(codes::EMPTY, format!("`{}` is empty", field.path)).help(RANDOM_EXAMPLE));
         return None;
     }
     few_enough(field, entries.len(), out);

@@ -49,10 +49,7 @@ fn segments(path: &str, source: u32) -> Option<Vec<Segment>> {
     let mut segments = Vec::new();
     loop {
         let (key, value) = table.into_iter().next()?;
-        segments.push(Segment {
-            span: Span::new(source, key.span()),
-            key: key.into_inner().into_owned(),
-        });
+        segments.push(Segment { span: Span::new(source, key.span()), key: key.into_inner().into_owned() });
         match value.into_inner() {
             DeValue::Table(inner) => table = inner,
             _ => return Some(segments),
@@ -65,26 +62,15 @@ fn check_component(root: &Node, path: &[Segment]) -> Result<(), Diagnostic> {
     let sections = ["topology", "spouts", "bolts"];
     let [section, rest @ ..] = path else { return Ok(()) };
     if !sections.contains(&&*section.key) {
-        return Err(
-            unknown(section, format!("`{}` is no part of a manifest", section.key)).help(suggest::help(
-                &section.key,
-                "parts",
-                sections,
-            )),
-        );
+        return Err(unknown(section, format!("`{}` is no part of a manifest", section.key))
+            .help(suggest::help(&section.key, "parts", sections)));
     }
     let Some(component) = rest.first() else {
-        return Err(
-            unknown(section, format!("`{}` can't be set as a whole", section.key))
-                .help("name one of its keys, for example `topology.message-timeout`"),
-        );
+        return Err(unknown(section, format!("`{}` can't be set as a whole", section.key))
+            .help("name one of its keys, for example `topology.message-timeout`"));
     };
     let Some(Value::Table(components)) = child(root, &section.key).map(|node| &node.value) else {
-        return if section.key == "topology" {
-            Ok(())
-        } else {
-            Err(no_component(section, component, &[]))
-        };
+        return if section.key == "topology" { Ok(()) } else { Err(no_component(section, component, &[])) };
     };
     if section.key != "topology" && !components.iter().any(|entry| entry.key == component.key) {
         return Err(no_component(section, component, components));
@@ -93,15 +79,8 @@ fn check_component(root: &Node, path: &[Segment]) -> Result<(), Diagnostic> {
 }
 
 fn no_component(section: &Segment, component: &Segment, known: &[Entry]) -> Diagnostic {
-    unknown(
-        component,
-        format!("the manifest has no `{}.{}`", section.key, component.key),
-    )
-    .help(suggest::help(
-        &component.key,
-        &section.key,
-        known.iter().map(|entry| &*entry.key),
-    ))
+    unknown(component, format!("the manifest has no `{}.{}`", section.key, component.key))
+        .help(suggest::help(&component.key, &section.key, known.iter().map(|entry| &*entry.key)))
 }
 
 fn unknown(segment: &Segment, message: String) -> Diagnostic {
@@ -112,10 +91,7 @@ fn child<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
     let Value::Table(entries) = &node.value else {
         return None;
     };
-    entries
-        .iter()
-        .find(|entry| entry.key == key)
-        .map(|entry| &entry.node)
+    entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
 }
 
 /// Puts the value where the path, from its segment `at` on, leads.
@@ -126,21 +102,11 @@ fn insert(node: &mut Node, path: &[Segment], at: usize, value: Node) -> Result<(
     };
     match &mut node.value {
         Value::Table(entries) => {
-            let i = entries
-                .iter()
-                .position(|entry| entry.key == segment.key)
-                .unwrap_or_else(|| {
-                    let node = Node {
-                        value: Value::Table(Vec::new()),
-                        span: segment.span,
-                    };
-                    entries.push(Entry {
-                        key: segment.key.clone(),
-                        key_span: segment.span,
-                        node,
-                    });
-                    entries.len() - 1
-                });
+            let i = entries.iter().position(|entry| entry.key == segment.key).unwrap_or_else(|| {
+                let node = Node { value: Value::Table(Vec::new()), span: segment.span };
+                entries.push(Entry { key: segment.key.clone(), key_span: segment.span, node });
+                entries.len() - 1
+            });
             let Some(entry) = entries.get_mut(i) else {
                 return Ok(());
             };
@@ -153,29 +119,21 @@ fn insert(node: &mut Node, path: &[Segment], at: usize, value: Node) -> Result<(
             let count = items.len();
             match segment.key.parse::<usize>().ok().and_then(|i| items.get_mut(i)) {
                 Some(item) => insert(item, path, at + 1, value),
-                None => Err(unknown(
-                    segment,
-                    format!("`{}` has no item `{}`", dotted(path, at), segment.key),
-                )
-                .help(format!("it has {count}, counted from 0"))),
+                None => {
+                    Err(unknown(segment, format!("`{}` has no item `{}`", dotted(path, at), segment.key))
+                        .help(format!("it has {count}, counted from 0")))
+                }
             }
         }
         Value::Wrong => Ok(()),
         other => {
             let what = other.type_name();
-            Err(unknown(
-                segment,
-                format!("`{}` is {what}, nothing is below it", dotted(path, at)),
-            )
-            .help(format!("set it as a whole: `--set {}=VALUE`", dotted(path, at))))
+            Err(unknown(segment, format!("`{}` is {what}, nothing is below it", dotted(path, at)))
+                .help(format!("set it as a whole: `--set {}=VALUE`", dotted(path, at))))
         }
     }
 }
 
 fn dotted(path: &[Segment], up_to: usize) -> String {
-    path.iter()
-        .take(up_to)
-        .map(|segment| &*segment.key)
-        .collect::<Vec<_>>()
-        .join(".")
+    path.iter().take(up_to).map(|segment| &*segment.key).collect::<Vec<_>>().join(".")
 }

@@ -32,11 +32,7 @@ impl<'n> Field<'n> {
         if self.node.value == Value::Wrong {
             return Err(None);
         }
-        let message = format!(
-            "`{}` must be {needed}, not {}",
-            self.path,
-            self.node.value.type_name()
-        );
+        let message = format!("`{}` must be {needed}, not {}", self.path, self.node.value.type_name());
         Err(Some(Box::new(self.error(codes::WRONG_TYPE, message).help(help))))
     }
 
@@ -67,16 +63,9 @@ impl<'n> Field<'n> {
     }
 
     fn below(&self, entry: &'n Entry) -> Field<'n> {
-        let path = if self.path.is_empty() {
-            entry.key.clone()
-        } else {
-            format!("{}.{}", self.path, entry.key)
-        };
-        Field {
-            path,
-            key_span: entry.key_span,
-            node: &entry.node,
-        }
+        let path =
+            if self.path.is_empty() { entry.key.clone() } else { format!("{}.{}", self.path, entry.key) };
+        Field { path, key_span: entry.key_span, node: &entry.node }
     }
 }
 
@@ -201,22 +190,10 @@ impl<'n, 'o> Reader<'n, 'o> {
 
     /// Reports all keys that were not asked for.
     pub(super) fn finish(self) {
-        let advice = self
-            .known
-            .iter()
-            .copied()
-            .filter(|key| !self.misplaced.contains(key));
+        let advice = self.known.iter().copied().filter(|key| !self.misplaced.contains(key));
         let reported = |key: &str| self.known.contains(&key) || self.misplaced.contains(&key);
-        for entry in self
-            .entries
-            .iter()
-            .filter(|entry| !self.open_ended && !reported(&entry.key))
-        {
-            let code = if entry.key_span.overridden() {
-                codes::UNKNOWN_OVERRIDE
-            } else {
-                codes::UNKNOWN_KEY
-            };
+        for entry in self.entries.iter().filter(|entry| !self.open_ended && !reported(&entry.key)) {
+            let code = if entry.key_span.overridden() { codes::UNKNOWN_OVERRIDE } else { codes::UNKNOWN_KEY };
             let place = if self.field.path.is_empty() {
                 "a manifest".to_owned()
             } else {
@@ -224,8 +201,7 @@ impl<'n, 'o> Reader<'n, 'o> {
             };
             let message = format!("{place} has no key `{}`", entry.key);
             let help = suggest::help(&entry.key, "known keys", advice.clone());
-            self.out
-                .push(Diagnostic::error(code, entry.key_span, message).help(help));
+            self.out.push(Diagnostic::error(code, entry.key_span, message).help(help));
         }
     }
 }

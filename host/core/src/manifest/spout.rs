@@ -15,11 +15,8 @@ use super::values::{integer, text};
 
 const EXECUTORS_MAX: u32 = 1024;
 const TASKS_MAX: u32 = 65_536;
-const WORDS: &[(&str, SpoutWord)] = &[
-    ("lines", SpoutWord::Lines),
-    ("generate", SpoutWord::Generate),
-    ("stdin", SpoutWord::Stdin),
-];
+const WORDS: &[(&str, SpoutWord)] =
+    &[("lines", SpoutWord::Lines), ("generate", SpoutWord::Generate), ("stdin", SpoutWord::Stdin)];
 
 /// Reads the table; none only when it is not one.
 pub(super) fn read(
@@ -32,12 +29,7 @@ pub(super) fn read(
     let mut t = Reader::open(field, "write `[spouts.name]` and its keys below it", out)?;
     bolts_keys(&mut t);
     let (executors, tasks) = executors_and_tasks(&mut t);
-    let kind = Kinds {
-        here: WORDS,
-        later: LATER_SPOUT_KINDS,
-        elsewhere: SINK_KINDS,
-        is: "spout",
-    };
+    let kind = Kinds { here: WORDS, later: LATER_SPOUT_KINDS, elsewhere: SINK_KINDS, is: "spout" };
     let kind = match t.peek("plugin") {
         // Without a kind there is nothing to say that was not said.
         Some(_) if t.peek("kind").is_none() => ReadKind::Unknown,
@@ -64,9 +56,7 @@ pub(super) fn read(
         kind,
         executors,
         tasks,
-        max_pending: t
-            .read("max-spout-pending", max_pending)
-            .unwrap_or(shared.max_pending),
+        max_pending: t.read("max-spout-pending", max_pending).unwrap_or(shared.max_pending),
         retry: bounds::retry(retry, t.out),
         tuple_bytes_max: bounds::spout_limits(limits, t.out),
     };
@@ -97,19 +87,11 @@ pub(super) fn executors_and_tasks(t: &mut Reader<'_, '_>) -> (u32, u32) {
         return (executors, executors);
     };
     if let (true, Some(field)) = (tasks < executors, t.peek("tasks")) {
-        let message = format!(
-            "`{}` has more executors ({executors}) than tasks ({tasks})",
-            t.path()
-        );
+        let message = format!("`{}` has more executors ({executors}) than tasks ({tasks})", t.path());
         let help =
             format!("a thread without a task does nothing: at least {executors} tasks, or fewer executors");
         let other = t.peek("executors").map(|field| field.node.span);
-        t.out.push(
-            field
-                .error(codes::TOO_FEW_TASKS, message)
-                .help(help)
-                .related(other, "the executors"),
-        );
+        t.out.push(field.error(codes::TOO_FEW_TASKS, message).help(help).related(other, "the executors"));
         return (executors, executors);
     }
     (executors, tasks)
@@ -120,11 +102,7 @@ pub(super) fn one_task(t: &mut Reader<'_, '_>, kind: &str, executors: u32, tasks
     let key = if executors > 1 { "executors" } else { "tasks" };
     if let (true, Some(field)) = (executors > 1 || tasks > 1, t.peek(key)) {
         let message = format!("`{}`: `{kind}` runs as one executor with one task", field.path);
-        t.out.push(
-            field
-                .error(codes::ONE_TASK_ONLY, message)
-                .help(format!("remove `{key}`: {why}")),
-        );
+        t.out.push(field.error(codes::ONE_TASK_ONLY, message).help(format!("remove `{key}`: {why}")));
     }
 }
 
@@ -176,34 +154,20 @@ impl<T: Copy> Kinds<T> {
         let other = if self.is == "spout" { "sink" } else { "spout" };
         let mistake = if self.later.contains(&word) {
             field
-                .error(
-                    codes::LATER_KIND,
-                    format!("this version has no {} `{word}` yet", self.is),
-                )
+                .error(codes::LATER_KIND, format!("this version has no {} `{word}` yet", self.is))
                 .help(format!("{kinds}: {}", suggest::list(here)))
         } else if self.elsewhere.contains(&word) {
             let place = if other == "spout" { "spouts" } else { "bolts" };
             field
-                .error(
-                    codes::KIND_MISPLACED,
-                    format!("`{word}` is a kind of {other}, not of {}", self.is),
-                )
-                .help(format!(
-                    "write it under `[{place}.name]`; {kinds}: {}",
-                    suggest::list(here)
-                ))
+                .error(codes::KIND_MISPLACED, format!("`{word}` is a kind of {other}, not of {}", self.is))
+                .help(format!("write it under `[{place}.name]`; {kinds}: {}", suggest::list(here)))
         } else {
             field
-                .error(
-                    codes::UNKNOWN_KIND,
-                    format!("there is no kind of {} called {}", self.is, quote(word)),
-                )
-                .help(
-                    match suggest::nearest(word, here.clone().chain(self.later.iter().copied())) {
-                        Some(meant) => format!("did you mean `{meant}`?"),
-                        None => format!("{kinds}: {}", suggest::list(here)),
-                    },
-                )
+                .error(codes::UNKNOWN_KIND, format!("there is no kind of {} called {}", self.is, quote(word)))
+                .help(match suggest::nearest(word, here.clone().chain(self.later.iter().copied())) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => format!("{kinds}: {}", suggest::list(here)),
+                })
         };
         Err(Some(Box::new(mistake)))
     }

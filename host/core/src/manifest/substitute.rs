@@ -23,9 +23,7 @@ pub(super) fn substitute(
         },
         Value::Array(items) => items.iter_mut().for_each(|item| substitute(item, lookup, out)),
         Value::Table(entries) => {
-            entries
-                .iter_mut()
-                .for_each(|entry| substitute(&mut entry.node, lookup, out));
+            entries.iter_mut().for_each(|entry| substitute(&mut entry.node, lookup, out));
         }
         _ => {}
     }
@@ -85,11 +83,7 @@ fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<String,
         }
     }
     expanded.push_str(rest);
-    if mistakes.is_empty() {
-        Ok(expanded)
-    } else {
-        Err(mistakes)
-    }
+    if mistakes.is_empty() { Ok(expanded) } else { Err(mistakes) }
 }
 
 /// The name up to `}` and what follows.
@@ -134,12 +128,7 @@ mod tests {
         let malformed = |s: &str| Mistake::Malformed(s.to_owned());
         assert_eq!(
             mistakes,
-            [
-                Mistake::Unset("A".into()),
-                malformed("${1B}"),
-                malformed("${}"),
-                malformed("${")
-            ]
+            [Mistake::Unset("A".into()), malformed("${1B}"), malformed("${}"), malformed("${")]
         );
     }
 

@@ -24,11 +24,7 @@ pub fn help<'a>(word: &str, what: &str, candidates: impl IntoIterator<Item = &'a
         Some(name) => format!("did you mean `{name}`?"),
         None => {
             let all = list(candidates);
-            if all.is_empty() {
-                format!("there are no {what}")
-            } else {
-                format!("{what}: {all}")
-            }
+            if all.is_empty() { format!("there are no {what}") } else { format!("{what}: {all}") }
         }
     }
 }
@@ -51,13 +47,7 @@ mod tests {
 
     #[test]
     fn slips_are_forgiven_and_other_words_are_not() {
-        let keys = [
-            "executors",
-            "tasks",
-            "message-timeout",
-            "max-spout-pending",
-            "lines",
-        ];
+        let keys = ["executors", "tasks", "message-timeout", "max-spout-pending", "lines"];
         for (word, meant) in [
             ("executor", Some("executors")),
             ("excutors", Some("executors")),
@@ -77,10 +67,7 @@ mod tests {
     #[test]
     fn the_nearest_of_several_wins_and_long_lists_end() {
         assert_eq!(nearest("split2", ["split1", "split", "split22"]), Some("split1"));
-        assert_eq!(
-            help("zzz", "streams", ["default", "late"]),
-            "streams: `default`, `late`"
-        );
+        assert_eq!(help("zzz", "streams", ["default", "late"]), "streams: `default`, `late`");
         assert_eq!(help("zzz", "streams", []), "there are no streams");
         let many: Vec<String> = (0..25).map(|i| i.to_string()).collect();
         assert!(list(many.iter().map(String::as_str)).ends_with("`19` and 5 more"));

@@ -41,12 +41,7 @@ pub(super) fn read(field: Field<'_>, out: &mut Vec<Diagnostic>) -> (Topology, Sh
     };
     let name = t.require("name", "name = \"my-topology\"", text);
     if let Some(field) = t.peek("name").filter(|_| name.is_some()) {
-        names::report(
-            "a topology",
-            name.as_deref().unwrap_or_default(),
-            field.node.span,
-            t.out,
-        );
+        names::report("a topology", name.as_deref().unwrap_or_default(), field.node.span, t.out);
     }
     if let Some(field) = t.peek("message-timeout") {
         let read = t.read("message-timeout", duration);
@@ -54,13 +49,8 @@ pub(super) fn read(field: Field<'_>, out: &mut Vec<Diagnostic>) -> (Topology, Sh
     } else {
         t.field("message-timeout");
     }
-    shared.max_pending = t
-        .read("max-spout-pending", max_pending)
-        .unwrap_or(shared.max_pending);
-    let timeout = shared
-        .message_timeout
-        .as_ref()
-        .map_or(defaults::MESSAGE_TIMEOUT, |t| t.value);
+    shared.max_pending = t.read("max-spout-pending", max_pending).unwrap_or(shared.max_pending);
+    let timeout = shared.message_timeout.as_ref().map_or(defaults::MESSAGE_TIMEOUT, |t| t.value);
     let mut topology = Topology::new(name.unwrap_or_default(), timeout);
     read_rest(&mut t, &mut topology);
     check_tree_age(&mut t, &topology, &shared);
@@ -70,10 +60,7 @@ pub(super) fn read(field: Field<'_>, out: &mut Vec<Diagnostic>) -> (Topology, Sh
 
 fn read_rest(t: &mut Reader<'_, '_>, topology: &mut Topology) {
     set(&mut topology.ackers, t.read("ackers", ackers));
-    set(
-        &mut topology.queue_tuples,
-        t.read("queue-tuples", integer(1..=QUEUE_TUPLES_MAX)),
-    );
+    set(&mut topology.queue_tuples, t.read("queue-tuples", integer(1..=QUEUE_TUPLES_MAX)));
     set(&mut topology.queue_bytes, t.read("queue-bytes", size(ANY_SIZE)));
     set(&mut topology.cycle_bytes, t.read("cycle-bytes", size(ANY_SIZE)));
     set(&mut topology.max_tree_age, t.read("max-tree-age", duration));
@@ -81,10 +68,7 @@ fn read_rest(t: &mut Reader<'_, '_>, topology: &mut Topology) {
     if let Some(field) = t.field("dead-letters")
         && let Some(mut t) = Reader::open(field, "write `dead-letters = { max-bytes = \"1GiB\" }`", t.out)
     {
-        set(
-            &mut topology.dead_letters_max_bytes,
-            t.read("max-bytes", size(ANY_SIZE)),
-        );
+        set(&mut topology.dead_letters_max_bytes, t.read("max-bytes", size(ANY_SIZE)));
         t.finish();
     }
 }
@@ -120,9 +104,7 @@ fn check_tree_age(t: &mut Reader<'_, '_>, topology: &Topology, shared: &Shared) 
     let mistake = field.error(codes::CONTRADICTION, message);
     t.out.push(
         mistake
-            .help(format!(
-                "make it at least \"{limit}\", or leave it out: ten times the message timeout"
-            ))
+            .help(format!("make it at least \"{limit}\", or leave it out: ten times the message timeout"))
             .related(timeout.span, "the message timeout"),
     );
 }

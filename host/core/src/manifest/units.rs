@@ -17,23 +17,14 @@ pub(super) enum Wrong {
 }
 
 const DURATION_UNITS: &[(&str, u64)] = &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
-const SIZE_UNITS: &[(&str, u64)] = &[
-    ("B", 1),
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-    ("TiB", 1 << 40),
-];
+const SIZE_UNITS: &[(&str, u64)] =
+    &[("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
 
 /// Reads a duration.
 pub(super) fn duration(text: &str) -> Result<Duration, Wrong> {
     let ms = measure(text, DURATION_UNITS, duration_meant)?;
     let duration = Duration::from_millis(ms);
-    if duration > DURATION_MAX {
-        Err(Wrong::Range)
-    } else {
-        Ok(duration)
-    }
+    if duration > DURATION_MAX { Err(Wrong::Range) } else { Ok(duration) }
 }
 
 /// Reads a size in bytes.
@@ -44,22 +35,13 @@ pub(super) fn size(text: &str) -> Result<u64, Wrong> {
 /// A duration as it would be written.
 pub(super) fn show_duration(duration: Duration) -> String {
     let ms = duration.as_millis();
-    let unit = DURATION_UNITS
-        .iter()
-        .rev()
-        .find(|(_, n)| ms.is_multiple_of(u128::from(*n)) && ms > 0);
-    unit.map_or_else(
-        || format!("{ms}ms"),
-        |(unit, n)| format!("{}{unit}", ms / u128::from(*n)),
-    )
+    let unit = DURATION_UNITS.iter().rev().find(|(_, n)| ms.is_multiple_of(u128::from(*n)) && ms > 0);
+    unit.map_or_else(|| format!("{ms}ms"), |(unit, n)| format!("{}{unit}", ms / u128::from(*n)))
 }
 
 /// A size as it would be written.
 pub(super) fn show_size(bytes: u64) -> String {
-    let unit = SIZE_UNITS
-        .iter()
-        .rev()
-        .find(|(_, n)| bytes.is_multiple_of(*n) && bytes > 0);
+    let unit = SIZE_UNITS.iter().rev().find(|(_, n)| bytes.is_multiple_of(*n) && bytes > 0);
     unit.map_or_else(|| format!("{bytes}B"), |(unit, n)| format!("{}{unit}", bytes / n))
 }
 
@@ -79,9 +61,7 @@ fn measure(text: &str, units: &[(&str, u64)], meant: fn(f64, &str) -> Option<Str
 /// What was probably meant by a number with a fraction, spaces or another unit.
 fn guess(text: &str, meant: fn(f64, &str) -> Option<String>) -> Option<String> {
     let text = text.trim();
-    let split = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let number = number.parse::<f64>().ok().filter(|n| *n > 0.0)?;
     meant(number, &unit.trim().to_lowercase())
@@ -127,13 +107,9 @@ mod tests {
 
     #[test]
     fn durations() {
-        for (text, ms) in [
-            ("1ms", 1),
-            ("250ms", 250),
-            ("30s", 30_000),
-            ("5m", 300_000),
-            ("8760h", 31_536_000_000),
-        ] {
+        for (text, ms) in
+            [("1ms", 1), ("250ms", 250), ("30s", 30_000), ("5m", 300_000), ("8760h", 31_536_000_000)]
+        {
             assert_eq!(duration(text), Ok(Duration::from_millis(ms)), "{text}");
         }
         for text in ["0s", "8761h", "99999999999999999999s", "18446744073709551615h"] {
@@ -151,13 +127,9 @@ mod tests {
 
     #[test]
     fn sizes() {
-        for (text, bytes) in [
-            ("1B", 1),
-            ("64KiB", 65_536),
-            ("64MiB", 64 << 20),
-            ("1GiB", 1 << 30),
-            ("1TiB", 1 << 40),
-        ] {
+        for (text, bytes) in
+            [("1B", 1), ("64KiB", 65_536), ("64MiB", 64 << 20), ("1GiB", 1 << 30), ("1TiB", 1 << 40)]
+        {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
         assert_eq!(size("0B"), Err(Wrong::Range));

@@ -45,11 +45,7 @@ pub(super) fn path(field: &Field<'_>) -> Parsed<String> {
     let path = text(field)?;
     if path.contains(char::is_control) {
         let message = format!("`{}` has a control character in it", field.path);
-        return fail(
-            field
-                .error(codes::EMPTY, message)
-                .help("write a path relative to the manifest"),
-        );
+        return fail(field.error(codes::EMPTY, message).help("write a path relative to the manifest"));
     }
     Ok(path)
 }
@@ -69,10 +65,8 @@ pub(super) fn integer<T: TryFrom<i128> + Copy + Into<i128>>(
     move |field| {
         let (low, high): (i128, i128) = ((*range.start()).into(), (*range.end()).into());
         let Value::Integer(n) = field.node.value else {
-            return field.wrong_type(
-                "an integer",
-                &format!("write a whole number without quotes, {low} to {high}"),
-            );
+            return field
+                .wrong_type("an integer", &format!("write a whole number without quotes, {low} to {high}"));
         };
         match T::try_from(n) {
             Ok(value) if (low..=high).contains(&n) => Ok(value),
@@ -91,48 +85,33 @@ pub(super) fn positive(field: &Field<'_>) -> Parsed<f64> {
         Value::Integer(n) => n as f64,
         Value::Float(x) => x,
         _ => {
-            return field.wrong_type(
-                "a number",
-                "write a number without quotes, for example `1000` or `0.5`",
-            );
+            return field
+                .wrong_type("a number", "write a number without quotes, for example `1000` or `0.5`");
         }
     };
     if number.is_finite() && number > 0.0 {
         return Ok(number);
     }
     let message = format!("`{}` is out of range", field.path);
-    fail(
-        field
-            .error(codes::OUT_OF_RANGE, message)
-            .help("it must be a finite number above 0"),
-    )
+    fail(field.error(codes::OUT_OF_RANGE, message).help("it must be a finite number above 0"))
 }
 
 /// A duration.
 pub(super) fn duration(field: &Field<'_>) -> Parsed<Duration> {
     const EXAMPLE: &str = "write a whole number above 0 and a unit: \"250ms\", \"30s\", \"5m\" or \"1h\"";
     let Value::String(text) = &field.node.value else {
-        return field.wrong_type(
-            "a duration",
-            &did_you_mean(bare(field, units::duration_meant), EXAMPLE),
-        );
+        return field.wrong_type("a duration", &did_you_mean(bare(field, units::duration_meant), EXAMPLE));
     };
     units::duration(text).or_else(|wrong| match wrong {
         Wrong::Range => {
             let message = format!("`{}` = {} is out of range", field.path, quote(text));
             fail(
-                field
-                    .error(codes::OUT_OF_RANGE, message)
-                    .help("a duration is above 0 and at most \"8760h\""),
+                field.error(codes::OUT_OF_RANGE, message).help("a duration is above 0 and at most \"8760h\""),
             )
         }
         Wrong::Form(meant) => {
             let message = format!("`{}` = {} is not a duration", field.path, quote(text));
-            fail(
-                field
-                    .error(codes::NOT_A_DURATION, message)
-                    .help(did_you_mean(meant, EXAMPLE)),
-            )
+            fail(field.error(codes::NOT_A_DURATION, message).help(did_you_mean(meant, EXAMPLE)))
         }
     })
 }
@@ -157,11 +136,7 @@ pub(super) fn size(range: RangeInclusive<u64>) -> impl Fn(&Field<'_>) -> Parsed<
             }
             Err(Wrong::Form(meant)) => {
                 let message = format!("`{}` = {} is not a size", field.path, quote(text));
-                fail(
-                    field
-                        .error(codes::NOT_A_SIZE, message)
-                        .help(did_you_mean(meant, EXAMPLE)),
-                )
+                fail(field.error(codes::NOT_A_SIZE, message).help(did_you_mean(meant, EXAMPLE)))
             }
         }
     }
@@ -229,18 +204,11 @@ fn json(field: &Field<'_>) -> Parsed<serde_json::Value> {
             _ => beyond(),
         },
         Value::Float(x) => Number::from_f64(*x).map_or_else(beyond, |n| Ok(Json::Number(n))),
-        Value::Array(_) => field
-            .items("")?
-            .iter()
-            .map(json)
-            .collect::<Result<Vec<_>, _>>()
-            .map(Json::Array),
+        Value::Array(_) => field.items("")?.iter().map(json).collect::<Result<Vec<_>, _>>().map(Json::Array),
         Value::Table(_) => {
             let entries = field.entries("")?.into_iter();
             let pairs = entries.map(|(entry, field)| Ok((entry.key.clone(), json(&field)?)));
-            pairs
-                .collect::<Result<serde_json::Map<_, _>, _>>()
-                .map(Json::Object)
+            pairs.collect::<Result<serde_json::Map<_, _>, _>>().map(Json::Object)
         }
         Value::Wrong => Err(None),
     }
@@ -255,8 +223,5 @@ fn bare(field: &Field<'_>, meant: fn(f64, &str) -> Option<String>) -> Option<Str
 }
 
 fn did_you_mean(meant: Option<String>, example: &str) -> String {
-    meant.map_or_else(
-        || example.to_owned(),
-        |meant| format!("did you mean \"{meant}\"? ({example})"),
-    )
+    meant.map_or_else(|| example.to_owned(), |meant| format!("did you mean \"{meant}\"? ({example})"))
 }

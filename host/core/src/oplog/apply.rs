@@ -236,10 +236,12 @@ fn emit_from_one(
     entry.emitted = entry.emitted.wrapping_add(1);
     let attempt = entry.attempt;
     if let (Lineage::One(root, _), To::Grouping(target)) = (&entry.lineage, to) {
-        return Ok(router.route(stream, target, row, attempt, Source::One(*root), draw).map(|(xor, copies)| {
-            entry.children ^= xor;
-            copies
-        }));
+        return Ok(router.route(stream, target, row, attempt, Source::One(*root), draw).map(
+            |(xor, copies)| {
+                entry.children ^= xor;
+                copies
+            },
+        ));
     }
     let mut anchor = [Anchor { lineage: &entry.lineage, children: entry.children }];
     let routed = send(router, stream, to, row, attempt, Source::Anchors(&mut anchor), draw);
@@ -357,7 +359,11 @@ fn check_offsets(name: &str, offsets: &[u32], end: usize) -> Result<(), Violatio
         return Err(Violation(format!("emit: {name} do not start at 0")));
     }
     if let Some(i) = (1..offsets.len()).find(|&i| offsets[i] < offsets[i - 1]) {
-        return Err(Violation(format!("emit: {name} descend at {i}: {} after {}", offsets[i], offsets[i - 1])));
+        return Err(Violation(format!(
+            "emit: {name} descend at {i}: {} after {}",
+            offsets[i],
+            offsets[i - 1]
+        )));
     }
     match offsets.last() {
         Some(&last) if last as usize > end => {

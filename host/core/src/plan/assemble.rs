@@ -16,12 +16,7 @@ pub(super) fn assemble(manifest: &Manifest, parts: &Parts<'_>, links: &[Vec<Link
         components.push(component);
     }
     let edges = connect(&mut components, links)?;
-    let mut plan = Plan {
-        topology: manifest.topology.clone(),
-        components,
-        edges,
-        stages: Vec::new(),
-    };
+    let mut plan = Plan { topology: manifest.topology.clone(), components, edges, stages: Vec::new() };
     order(&mut plan);
     Some(plan)
 }
@@ -80,12 +75,7 @@ fn connect(components: &mut [Component], links: &[Vec<Link>]) -> Option<Vec<Edge
     for (to, links) in links.iter().enumerate() {
         for (input, link) in links.iter().enumerate() {
             let index = edges.len();
-            components
-                .get_mut(link.from)?
-                .outputs
-                .get_mut(link.output)?
-                .consumers
-                .push(index);
+            components.get_mut(link.from)?.outputs.get_mut(link.output)?.consumers.push(index);
             components.get_mut(to)?.inputs.push(index);
             edges.push(Edge {
                 from: link.from,
@@ -101,19 +91,12 @@ fn connect(components: &mut [Component], links: &[Vec<Link>]) -> Option<Vec<Edge
 }
 
 fn order(plan: &mut Plan) {
-    let is_spout = |i: &usize| {
-        plan.components
-            .get(*i)
-            .is_some_and(|c| matches!(c.role, Role::Spout(_)))
-    };
+    let is_spout = |i: &usize| plan.components.get(*i).is_some_and(|c| matches!(c.role, Role::Spout(_)));
     let spouts: Vec<usize> = (0..plan.components.len()).filter(is_spout).collect();
     let ends: Vec<(usize, usize)> = plan.edges.iter().map(|edge| (edge.from, edge.to)).collect();
     let order = stages::order(plan.components.len(), &ends, &spouts);
     // A spout takes from nobody, so each is a group of its own.
-    let bolts = order
-        .groups
-        .into_iter()
-        .filter(|group| !group.iter().any(is_spout));
+    let bolts = order.groups.into_iter().filter(|group| !group.iter().any(is_spout));
     plan.stages = std::iter::once(spouts).chain(bolts).collect();
     for (edge, closes) in plan.edges.iter_mut().zip(order.closes_cycle) {
         edge.closes_cycle = closes;

@@ -8,22 +8,14 @@ impl Plan {
     /// The context of a component's task (counted from 0); none when there is no such task.
     pub fn context(&self, component: usize, task_index: u32) -> Option<Context> {
         let own = self.components.get(component)?;
-        let task = own
-            .tasks
-            .start
-            .checked_add(task_index)
-            .filter(|task| own.tasks.contains(task))?;
+        let task = own.tasks.start.checked_add(task_index).filter(|task| own.tasks.contains(task))?;
         Some(Context {
             topology: self.topology.name.clone(),
             component: own.name.clone(),
             task_index,
             task,
             task_count: own.task_count(),
-            inputs: own
-                .inputs
-                .iter()
-                .filter_map(|edge| self.context_input(*edge))
-                .collect(),
+            inputs: own.inputs.iter().filter_map(|edge| self.context_input(*edge)).collect(),
             outputs: self.context_outputs(own),
             config: match &own.role {
                 Role::Bolt(bolt) => bolt.config.to_string(),
@@ -34,22 +26,14 @@ impl Plan {
 
     /// A component by its name.
     pub fn component(&self, name: &str) -> Option<(usize, &Component)> {
-        let i = self
-            .components
-            .binary_search_by(|component| component.name.as_str().cmp(name))
-            .ok()?;
+        let i = self.components.binary_search_by(|component| component.name.as_str().cmp(name)).ok()?;
         Some((i, self.components.get(i)?))
     }
 
     /// The component that a task belongs to.
     pub fn component_of(&self, task: TaskId) -> Option<usize> {
-        let i = self
-            .components
-            .partition_point(|component| component.tasks.end <= task);
-        self.components
-            .get(i)
-            .filter(|component| component.tasks.contains(&task))
-            .map(|_| i)
+        let i = self.components.partition_point(|component| component.tasks.end <= task);
+        self.components.get(i).filter(|component| component.tasks.contains(&task)).map(|_| i)
     }
 
     fn context_input(&self, edge: usize) -> Option<ContextInput> {

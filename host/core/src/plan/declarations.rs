@@ -52,8 +52,7 @@ impl Report<'_, '_> {
         };
         let message = format!("the {who} `{}` declares {what}", self.name);
         let help = format!("change its `declare` and build it again: it may declare {allowed}");
-        self.out
-            .push(Diagnostic::error(code, self.part.code_span(), message).help(help));
+        self.out.push(Diagnostic::error(code, self.part.code_span(), message).help(help));
     }
 }
 
@@ -63,15 +62,9 @@ fn check_stream_name(name: &str, report: &mut Report<'_, '_>) {
         Err(BadName::Reserved) => ", a reserved name",
         Err(BadName::Form) => "",
     };
-    let allowed = format!(
-        "names of 1 to {} of a-z, 0-9, `_` and `-`, a letter first, not `__`",
-        names::NAME_BYTES_MAX
-    );
-    report.add(
-        codes::BAD_STREAM_NAME,
-        format!("a stream called {}{why}", quote(name)),
-        &allowed,
-    );
+    let allowed =
+        format!("names of 1 to {} of a-z, 0-9, `_` and `-`, a letter first, not `__`", names::NAME_BYTES_MAX);
+    report.add(codes::BAD_STREAM_NAME, format!("a stream called {}{why}", quote(name)), &allowed);
 }
 
 fn check_fields(stream: &StreamDeclaration, report: &mut Report<'_, '_>) {
@@ -79,21 +72,13 @@ fn check_fields(stream: &StreamDeclaration, report: &mut Report<'_, '_>) {
     let count = stream.fields.len();
     if count > FIELDS_MAX {
         let what = format!("{count} fields for the stream {place}");
-        report.add(
-            codes::TOO_MANY_DECLARED,
-            what,
-            &format!("at most {FIELDS_MAX} fields"),
-        );
+        report.add(codes::TOO_MANY_DECLARED, what, &format!("at most {FIELDS_MAX} fields"));
         return;
     }
     let mut seen = BTreeSet::new();
     for field in &stream.fields {
         if let Err(bad) = names::check_field(field) {
-            let why = if bad == BadName::Reserved {
-                ", a reserved name,"
-            } else {
-                ""
-            };
+            let why = if bad == BadName::Reserved { ", a reserved name," } else { "" };
             let what = format!("a field called {}{why} on the stream {place}", quote(field));
             let bytes = names::FIELD_BYTES_MAX;
             let allowed =

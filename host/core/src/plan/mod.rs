@@ -102,13 +102,7 @@ fn parts<'m>(
     let spouts = manifest.spouts.iter().map(|spout| {
         let name = &*spout.name.value;
         let declaration = given(name).or_else(|| Some(Cow::Owned(spout.kind.as_ref()?.declaration())));
-        (
-            name,
-            Part {
-                source: PartSource::Spout(spout),
-                declaration,
-            },
-        )
+        (name, Part { source: PartSource::Spout(spout), declaration })
     });
     let bolts = manifest.bolts.iter().map(|bolt| {
         let name = &*bolt.name.value;
@@ -116,13 +110,7 @@ fn parts<'m>(
             Code::Native(sink) => Some(Cow::Owned(sink.declaration())),
             Code::Plugin { .. } => None,
         };
-        (
-            name,
-            Part {
-                source: PartSource::Bolt(bolt),
-                declaration: given(name).or_else(native),
-            },
-        )
+        (name, Part { source: PartSource::Bolt(bolt), declaration: given(name).or_else(native) })
     });
     let mut parts = Parts::new();
     for (name, part) in spouts.chain(bolts) {
@@ -133,10 +121,7 @@ fn parts<'m>(
             Entry::Occupied(mut place) => {
                 out.push(name_taken(name, place.get(), &part));
                 // Whose streams are meant is not known.
-                place.insert(Part {
-                    declaration: None,
-                    ..part
-                });
+                place.insert(Part { declaration: None, ..part });
             }
         }
     }
@@ -145,29 +130,19 @@ fn parts<'m>(
 
 /// Spouts and bolts share one namespace.
 fn name_taken(name: &str, first: &Part<'_>, second: &Part<'_>) -> Diagnostic {
-    let is = if matches!(first.source, PartSource::Spout(_)) {
-        "spout"
-    } else {
-        "bolt"
-    };
-    Diagnostic::error(
-        codes::NAME_TAKEN,
-        second.name_span(),
-        format!("`{name}` is a {is} already"),
-    )
-    .help("rename one of the two: spouts and bolts share their names")
-    .related(first.name_span(), format!("the {is}"))
+    let is = if matches!(first.source, PartSource::Spout(_)) { "spout" } else { "bolt" };
+    Diagnostic::error(codes::NAME_TAKEN, second.name_span(), format!("`{name}` is a {is} already"))
+        .help("rename one of the two: spouts and bolts share their names")
+        .related(first.name_span(), format!("the {is}"))
 }
 
 /// Rules of the topology as a whole.
 fn check_whole(manifest: &Manifest, out: &mut Vec<Diagnostic>) {
     if manifest.spouts.is_empty() && !manifest.incomplete {
         let message = "the topology has no spout: nothing would ever flow";
-        out.push(
-            Diagnostic::error(codes::NO_SPOUT, manifest.topology_span, message).help(
-                "add one, for example `[spouts.lines]` with `kind = \"lines\"` and `path = \"data/*.txt\"`",
-            ),
-        );
+        out.push(Diagnostic::error(codes::NO_SPOUT, manifest.topology_span, message).help(
+            "add one, for example `[spouts.lines]` with `kind = \"lines\"` and `path = \"data/*.txt\"`",
+        ));
     }
     let spout_tasks: u64 = manifest.spouts.iter().map(|spout| u64::from(spout.tasks)).sum();
     let bolt_tasks: u64 = manifest.bolts.iter().map(|bolt| u64::from(bolt.tasks)).sum();
@@ -184,11 +159,7 @@ fn check_whole(manifest: &Manifest, out: &mut Vec<Diagnostic>) {
 
 /// Bolts that take only from each other never get a tuple from a spout.
 fn unreached(plan: &Plan, parts: &Parts<'_>) -> Vec<Diagnostic> {
-    let mut reached: Vec<bool> = plan
-        .components
-        .iter()
-        .map(|c| matches!(c.role, Role::Spout(_)))
-        .collect();
+    let mut reached: Vec<bool> = plan.components.iter().map(|c| matches!(c.role, Role::Spout(_))).collect();
     let mut grown = true;
     while grown {
         grown = false;
@@ -200,11 +171,7 @@ fn unreached(plan: &Plan, parts: &Parts<'_>) -> Vec<Diagnostic> {
             }
         }
     }
-    let lost = plan
-        .components
-        .iter()
-        .zip(&reached)
-        .filter(|(_, reached)| !**reached);
+    let lost = plan.components.iter().zip(&reached).filter(|(_, reached)| !**reached);
     lost.map(|(component, _)| {
         let name = &component.name;
         let span = parts.get(&**name).and_then(Part::name_span);

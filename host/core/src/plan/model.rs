@@ -5,8 +5,8 @@
 //! none.
 
 use crate::ids::TaskId;
-use crate::retry::RetryPolicy;
 use crate::manifest::{Allow, Limits, Restart, SpoutKind, Topology};
+use crate::retry::RetryPolicy;
 use std::ops::Range;
 use std::time::Duration;
 

@@ -26,22 +26,15 @@ pub(super) fn resolve(manifest: &Manifest, parts: &Parts<'_>, out: &mut Vec<Diag
             }
             check_duplicates(bolt, out);
             let inputs = &bolt.inputs.list;
-            inputs
-                .iter()
-                .filter_map(|input| link(manifest, parts, name, input, out))
-                .collect()
+            inputs.iter().filter_map(|input| link(manifest, parts, name, input, out)).collect()
         }
     });
     links.collect()
 }
 
 fn no_input(name: &str, part: &Part<'_>) -> Diagnostic {
-    Diagnostic::error(
-        codes::NO_INPUT,
-        part.name_span(),
-        format!("the bolt `{name}` has no inputs"),
-    )
-    .help("add `inputs = [{ from = \"component\", grouping = \"shuffle\" }]`")
+    Diagnostic::error(codes::NO_INPUT, part.name_span(), format!("the bolt `{name}` has no inputs"))
+        .help("add `inputs = [{ from = \"component\", grouping = \"shuffle\" }]`")
 }
 
 fn check_recycle(bolt: &Bolt, part: &Part<'_>, out: &mut Vec<Diagnostic>) {
@@ -52,10 +45,8 @@ fn check_recycle(bolt: &Bolt, part: &Part<'_>, out: &mut Vec<Diagnostic>) {
     if bolt.stateless.or(declared) != Some(false) {
         return;
     }
-    let message = format!(
-        "`recycle-at` on `{}`, which is not stateless: its memory would be lost",
-        bolt.name.value
-    );
+    let message =
+        format!("`recycle-at` on `{}`, which is not stateless: its memory would be lost", bolt.name.value);
     let help = match bolt.stateless {
         Some(_) => "remove `recycle-at`, or `stateless = false`",
         None => {
@@ -70,18 +61,10 @@ fn check_duplicates(bolt: &Bolt, out: &mut Vec<Diagnostic>) {
         let Some(grouping) = &input.grouping else { continue };
         let same = |other: &&Input| {
             let stream = other.from.value == input.from.value && other.stream.value == input.stream.value;
-            stream
-                && other
-                    .grouping
-                    .as_ref()
-                    .is_some_and(|g| same_grouping(&g.value, &grouping.value))
+            stream && other.grouping.as_ref().is_some_and(|g| same_grouping(&g.value, &grouping.value))
         };
         if let Some(first) = bolt.inputs.list.iter().take(i).find(same) {
-            let message = format!(
-                "`{}` takes `{}` twice in the same way",
-                bolt.name.value,
-                source(input)
-            );
+            let message = format!("`{}` takes `{}` twice in the same way", bolt.name.value, source(input));
             out.push(
                 Diagnostic::error(codes::DUPLICATE_INPUT, input.from.span, message)
                     .help("remove one of the two; a stream may be taken twice only by different groupings")
@@ -94,10 +77,9 @@ fn check_duplicates(bolt: &Bolt, out: &mut Vec<Diagnostic>) {
 fn same_grouping(a: &manifest::Grouping, b: &manifest::Grouping) -> bool {
     use manifest::Grouping::{Fields, PartialKey};
     match (a, b) {
-        (Fields(a), Fields(b)) | (PartialKey(a), PartialKey(b)) => a
-            .iter()
-            .map(|field| &field.value)
-            .eq(b.iter().map(|field| &field.value)),
+        (Fields(a), Fields(b)) | (PartialKey(a), PartialKey(b)) => {
+            a.iter().map(|field| &field.value).eq(b.iter().map(|field| &field.value))
+        }
         _ => a == b,
     }
 }
@@ -113,10 +95,7 @@ fn link(
     input: &Input,
     out: &mut Vec<Diagnostic>,
 ) -> Option<Link> {
-    let supported = input
-        .grouping
-        .as_ref()
-        .is_some_and(|grouping| supported(grouping, out));
+    let supported = input.grouping.as_ref().is_some_and(|grouping| supported(grouping, out));
     let Some(part) = parts.get(&*input.from.value) else {
         // With components lost, this one may be among them.
         if !manifest.incomplete {
@@ -125,10 +104,7 @@ fn link(
         return None;
     };
     let declaration = part.declaration.as_ref()?;
-    let position = declaration
-        .outputs
-        .iter()
-        .position(|stream| stream.name == input.stream.value);
+    let position = declaration.outputs.iter().position(|stream| stream.name == input.stream.value);
     let Some((output, stream)) = position.and_then(|i| Some((i, declaration.outputs.get(i)?))) else {
         out.push(unknown_stream(&declaration.outputs, input));
         return None;
@@ -137,11 +113,7 @@ fn link(
     let direct = check_direct(stream, written, input, out);
     let grouping = grouping(stream, written, input, out)?;
     let from = parts.keys().position(|name| *name == input.from.value)?;
-    (supported && direct).then_some(Link {
-        from,
-        output,
-        grouping,
-    })
+    (supported && direct).then_some(Link { from, output, grouping })
 }
 
 /// **Groupings of later versions.** The one place that refuses them: all else here and in the manifest
@@ -188,17 +160,10 @@ fn unknown_stream(streams: &[StreamDeclaration], input: &Input) -> Diagnostic {
     }
     let help = match input.stream.span {
         Some(_) => suggest::help(stream, "its streams", names),
-        None => format!(
-            "name one with `stream = \"..\"`; its streams: {}",
-            suggest::list(names)
-        ),
+        None => format!("name one with `stream = \"..\"`; its streams: {}", suggest::list(names)),
     };
-    Diagnostic::error(
-        codes::UNKNOWN_STREAM,
-        span,
-        format!("`{from}` has no stream {}", quote(stream)),
-    )
-    .help(help)
+    Diagnostic::error(codes::UNKNOWN_STREAM, span, format!("`{from}` has no stream {}", quote(stream)))
+        .help(help)
 }
 
 /// The emitter of a direct stream names the task, so who takes it must take it so, and the reverse.
@@ -245,10 +210,7 @@ fn grouping(
         Written::LocalOrShuffle => Grouping::LocalOrShuffle,
         Written::Fields(fields) => Grouping::Fields(positions(stream, fields, input, out)?),
         Written::PartialKey(fields) => Grouping::PartialKey(positions(stream, fields, input, out)?),
-        Written::Plugin { path, config } => Grouping::Plugin {
-            path: path.clone(),
-            config: config.clone(),
-        },
+        Written::Plugin { path, config } => Grouping::Plugin { path: path.clone(), config: config.clone() },
     })
 }
 

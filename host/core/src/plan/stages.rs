@@ -16,10 +16,7 @@ pub(super) struct Order {
 /// an edge leads back as seen from there.
 pub(super) fn order(count: usize, edges: &[(usize, usize)], roots: &[usize]) -> Order {
     let (closes_cycle, left) = forward(count, edges, roots);
-    Order {
-        closes_cycle,
-        groups: backward(count, edges, &left),
-    }
+    Order { closes_cycle, groups: backward(count, edges, &left) }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -110,12 +107,7 @@ mod tests {
     use super::*;
 
     fn closing(edges: &[(usize, usize)], order: &Order) -> Vec<(usize, usize)> {
-        edges
-            .iter()
-            .zip(&order.closes_cycle)
-            .filter(|(_, closes)| **closes)
-            .map(|(edge, _)| *edge)
-            .collect()
+        edges.iter().zip(&order.closes_cycle).filter(|(_, closes)| **closes).map(|(edge, _)| *edge).collect()
     }
 
     #[test]
@@ -148,15 +140,11 @@ mod tests {
         for seed in 0..500 {
             let mut rng = fastrand::Rng::with_seed(seed);
             let count = rng.usize(1..9);
-            let edges: Vec<(usize, usize)> = (0..rng.usize(0..20))
-                .map(|_| (rng.usize(0..count), rng.usize(0..count)))
-                .collect();
+            let edges: Vec<(usize, usize)> =
+                (0..rng.usize(0..20)).map(|_| (rng.usize(0..count), rng.usize(0..count))).collect();
             let order = order(count, &edges, &[0]);
             let reach = reachability(count, edges.iter().copied());
-            let forward = edges
-                .iter()
-                .zip(&order.closes_cycle)
-                .filter(|(_, closes)| !**closes);
+            let forward = edges.iter().zip(&order.closes_cycle).filter(|(_, closes)| !**closes);
             let acyclic = reachability(count, forward.map(|(edge, _)| *edge));
             let group_of = |n: usize| order.groups.iter().position(|g| g.contains(&n)).unwrap();
             for a in 0..count {
@@ -164,10 +152,7 @@ mod tests {
                 for b in 0..count {
                     let together = a == b || (reach[a][b] && reach[b][a]);
                     assert_eq!(group_of(a) == group_of(b), together, "seed {seed}: {a} and {b}");
-                    assert!(
-                        !reach[a][b] || group_of(a) <= group_of(b),
-                        "seed {seed}: {a} before {b}"
-                    );
+                    assert!(!reach[a][b] || group_of(a) <= group_of(b), "seed {seed}: {a} before {b}");
                 }
             }
         }

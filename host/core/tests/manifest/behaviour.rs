@@ -36,13 +36,7 @@ fn bolt<'p>(plan: &'p Plan, name: &str) -> &'p BoltPlan {
 
 #[test]
 fn defaults_follow_the_message_timeout() {
-    for (timeout, deadline) in [
-        ("30s", 1000),
-        ("2s", 1000),
-        ("1999ms", 999),
-        ("500ms", 250),
-        ("1ms", 0),
-    ] {
+    for (timeout, deadline) in [("30s", 1000), ("2s", 1000), ("1999ms", 999), ("500ms", 250), ("1ms", 0)] {
         let plan = planned(&format!("message-timeout = \"{timeout}\""), "");
         let t = &plan.topology;
         assert_eq!(t.max_tree_age, t.message_timeout * 10, "{timeout}");
@@ -73,10 +67,7 @@ fn a_call_with_outside_effects_takes_one_tuple_unless_set() {
         ("allow = { net = [\"db:1\"] }", Some(1)),
         ("allow = { net = [\"db:1\"] }\nbatch = 7", Some(7)),
         ("allow = { dirs = [{ host = \"d\", guest = \"d\" }] }", None),
-        (
-            "allow = { dirs = [{ host = \"d\", guest = \"d\", access = \"read-write\" }] }",
-            Some(1),
-        ),
+        ("allow = { dirs = [{ host = \"d\", guest = \"d\", access = \"read-write\" }] }", Some(1)),
         ("allow = { env = { A = \"b\" } }", None),
     ] {
         assert_eq!(bolt(&planned("", keys), "split").batch, batch, "{keys}");
@@ -98,11 +89,7 @@ fn more_tasks_than_executors_and_task_ids_in_name_order() {
     let tail = "executors = 2\ntasks = 5\n\n[bolts.a]\nkind = \"null\"\nexecutors = 3\n\
                 inputs = [{ from = \"split\", grouping = { fields = [\"word\"] } }]\n";
     let plan = planned("", tail);
-    let tasks: Vec<_> = plan
-        .components
-        .iter()
-        .map(|c| (&*c.name, c.tasks.clone(), c.executors))
-        .collect();
+    let tasks: Vec<_> = plan.components.iter().map(|c| (&*c.name, c.tasks.clone(), c.executors)).collect();
     assert_eq!(tasks, [("a", 1..4, 3), ("lines", 4..5, 1), ("split", 5..10, 2)]);
     assert_eq!(plan.component_of(0), None);
     assert_eq!(plan.component_of(3), Some(0));
@@ -118,10 +105,7 @@ fn a_context_names_what_goes_in_and_out() {
     let (split, _) = plan.component("split").unwrap();
     let context = plan.context(split, 1).unwrap();
     assert_eq!((context.task, context.task_index, context.task_count), (4, 1, 2));
-    assert_eq!(
-        (&*context.topology, &*context.component, &*context.config),
-        ("t", "split", "{}")
-    );
+    assert_eq!((&*context.topology, &*context.component, &*context.config), ("t", "split", "{}"));
     let line = ContextInput {
         component: "lines".into(),
         stream: "default".into(),
@@ -130,22 +114,12 @@ fn a_context_names_what_goes_in_and_out() {
     };
     assert_eq!(context.inputs, [line]);
     let consumers = vec![("out".to_owned(), vec![2]), ("out".to_owned(), vec![2])];
-    assert_eq!(
-        context.outputs,
-        [ContextOutput {
-            stream: "default".into(),
-            consumers
-        }]
-    );
+    assert_eq!(context.outputs, [ContextOutput { stream: "default".into(), consumers }]);
     assert_eq!(plan.context(split, 2), None);
     assert_eq!(plan.context(99, 0), None);
     let (out, component) = plan.component("out").unwrap();
     assert_eq!(plan.context(out, 0).unwrap().inputs.len(), 2);
-    let groupings: Vec<_> = component
-        .inputs
-        .iter()
-        .map(|e| &plan.edges[*e].grouping)
-        .collect();
+    let groupings: Vec<_> = component.inputs.iter().map(|e| &plan.edges[*e].grouping).collect();
     assert_eq!(groupings, [&plan::Grouping::All, &plan::Grouping::Shuffle]);
 }
 
@@ -174,10 +148,7 @@ fn overrides_win_and_are_read_as_toml_or_text() {
 
 #[test]
 fn a_missing_declaration_hides_no_other_mistake_and_gives_no_plan() {
-    let text = format!(
-        "[topology]\nname = \"t\"\n{}",
-        REST.replace("split.wasm", "broken.wasm")
-    );
+    let text = format!("[topology]\nname = \"t\"\n{}", REST.replace("split.wasm", "broken.wasm"));
     let (_, diagnostics, plan) = check("t.toml", &text);
     assert!(diagnostics.is_empty());
     assert!(plan.is_none());
@@ -186,27 +157,14 @@ fn a_missing_declaration_hides_no_other_mistake_and_gives_no_plan() {
 #[test]
 fn json_has_the_contracts_keys_and_places_count_characters() {
     let text = "# ä\nä = 1\n[topology]\nname = \"t\"\n";
-    let parsed = parse(&Text {
-        name: "m.toml",
-        text,
-        sets: &[],
-        lookup: &|_| None,
-    });
+    let parsed = parse(&Text { name: "m.toml", text, sets: &[], lookup: &|_| None });
     let json = parsed.sources.json(&parsed.diagnostics[0]);
     let keys: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(
-        keys,
-        ["code", "severity", "file", "line", "column", "message", "help"]
-    );
-    assert_eq!(
-        (json["file"].as_str(), json["line"].as_u64()),
-        (Some("m.toml"), Some(2))
-    );
+    assert_eq!(keys, ["code", "severity", "file", "line", "column", "message", "help"]);
+    assert_eq!((json["file"].as_str(), json["line"].as_u64()), (Some("m.toml"), Some(2)));
     let place = |text: &str, byte| {
         let sources = Sources::new("m", text, &[]);
-        sources
-            .locate(Span::new(0, byte..byte))
-            .map(|l| (l.line, l.column))
+        sources.locate(Span::new(0, byte..byte)).map(|l| (l.line, l.column))
     };
     assert_eq!(place("ää\nöx", 7), Some((2, 2)));
     assert_eq!(place("ä", 1), Some((1, 1)), "within a character");
@@ -238,28 +196,15 @@ fn a_program_builds_a_plan_without_text() {
     assert_eq!(good.plan.unwrap().stages, [vec![0], vec![1]]);
 
     out.inputs.list.push(Input::new("im", Grouping::Global));
-    let bad = plan(
-        &Manifest {
-            bolts: vec![out.clone(), out],
-            ..manifest
-        },
-        &BTreeMap::new(),
-    );
-    let found: Vec<_> = bad
-        .diagnostics
-        .iter()
-        .map(|d: &Diagnostic| (d.code, d.span))
-        .collect();
+    let bad = plan(&Manifest { bolts: vec![out.clone(), out], ..manifest }, &BTreeMap::new());
+    let found: Vec<_> = bad.diagnostics.iter().map(|d: &Diagnostic| (d.code, d.span)).collect();
     assert_eq!(found, [("AB201", None), ("AB301", None)]);
     assert!(bad.plan.is_none());
 }
 
 #[test]
 fn a_given_declaration_is_preferred_to_that_of_a_native_kind() {
-    let manifest = Manifest {
-        spouts: vec![Spout::new("in", SpoutKind::Stdin)],
-        ..Manifest::default()
-    };
+    let manifest = Manifest { spouts: vec![Spout::new("in", SpoutKind::Stdin)], ..Manifest::default() };
     let own = BTreeMap::from([("in".to_owned(), Declaration::fields(["key", "value"]))]);
     let plan = plan(&manifest, &own).plan.unwrap();
     assert_eq!(plan.components[0].outputs[0].fields, ["key", "value"]);

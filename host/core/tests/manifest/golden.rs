@@ -14,10 +14,7 @@ fn every_mistake_says_what_where_and_how_to_mend_it() {
         assert!(!diagnostics.is_empty(), "{name} has no mistake");
         let errors = diagnostics.iter().any(Diagnostic::is_error);
         assert!(plan.is_none() || !errors, "{name} has errors and a plan");
-        diagnostics
-            .iter()
-            .map(|diagnostic| render(&parsed.sources, diagnostic))
-            .collect()
+        diagnostics.iter().map(|diagnostic| render(&parsed.sources, diagnostic)).collect()
     });
 }
 
@@ -25,10 +22,8 @@ fn every_mistake_says_what_where_and_how_to_mend_it() {
 fn a_valid_manifest_becomes_this_plan() {
     compare("valid", "plan", |name, text| {
         let (parsed, diagnostics, plan) = check(name, text);
-        let shown: String = diagnostics
-            .iter()
-            .map(|diagnostic| render(&parsed.sources, diagnostic))
-            .collect();
+        let shown: String =
+            diagnostics.iter().map(|diagnostic| render(&parsed.sources, diagnostic)).collect();
         assert!(diagnostics.is_empty(), "{name}:\n{shown}");
         format!("{:#?}\n", plan.expect("a plan"))
     });
@@ -36,10 +31,8 @@ fn a_valid_manifest_becomes_this_plan() {
 
 #[test]
 fn every_code_has_a_golden() {
-    let all: String = cases("invalid")
-        .iter()
-        .map(|case| fs::read_to_string(case.with_extension("err")).unwrap())
-        .collect();
+    let all: String =
+        cases("invalid").iter().map(|case| fs::read_to_string(case.with_extension("err")).unwrap()).collect();
     let missing: Vec<&str> = codes::ALL
         .iter()
         .filter(|c| !c.loading && !all.contains(&format!("[{}]", c.code)))
@@ -81,24 +74,17 @@ fn compare(folder: &str, extension: &str, actual: impl Fn(&str, &str) -> String)
         if bless {
             fs::write(&golden, &actual).unwrap();
         } else if actual != expected {
-            writeln!(
-                different,
-                "=== {name}\n--- expected\n{expected}--- actual\n{actual}"
-            )
-            .unwrap();
+            writeln!(different, "=== {name}\n--- expected\n{expected}--- actual\n{actual}").unwrap();
         }
     }
     assert!(different.is_empty(), "{different}");
 }
 
 fn cases(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/manifest")
-        .join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manifest").join(folder);
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut cases: Vec<PathBuf> = entries
-        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
-        .collect();
+    let mut cases: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
     cases.sort();
     assert!(!cases.is_empty());
     cases
@@ -106,12 +92,7 @@ fn cases(folder: &str) -> Vec<PathBuf> {
 
 /// One diagnostic as plain text: enough to see every part of it.
 fn render(sources: &Sources, diagnostic: &Diagnostic) -> String {
-    let mut text = format!(
-        "{}[{}]: {}\n",
-        diagnostic.severity.as_str(),
-        diagnostic.code,
-        diagnostic.message
-    );
+    let mut text = format!("{}[{}]: {}\n", diagnostic.severity.as_str(), diagnostic.code, diagnostic.message);
     if let Some(span) = diagnostic.span {
         text += &place(sources, span, "");
     }
@@ -128,17 +109,9 @@ fn place(sources: &Sources, span: Span, what: &str) -> String {
     let (_, text) = sources.get(span.source).expect("a source");
     let location = sources.locate(span).expect("a place");
     let line = text.lines().nth(location.line - 1).unwrap_or_default();
-    let covered = text
-        .get(span.range())
-        .unwrap_or_default()
-        .lines()
-        .next()
-        .unwrap_or_default();
+    let covered = text.get(span.range()).unwrap_or_default().lines().next().unwrap_or_default();
     let carets = "^".repeat(covered.chars().count().max(1));
     let indent = " ".repeat(location.column - 1);
     let (file, row, column) = (location.file, location.line, location.column);
-    format!("  {file}:{row}:{column}\n  | {line}\n  | {indent}{carets} {what}")
-        .trim_end()
-        .to_owned()
-        + "\n"
+    format!("  {file}:{row}:{column}\n  | {line}\n  | {indent}{carets} {what}").trim_end().to_owned() + "\n"
 }

@@ -28,21 +28,14 @@ fn holds(text: &str) {
     for diagnostic in &diagnostics {
         let span = diagnostic.span.expect("a place");
         parsed.sources.locate(span).expect("a place in a text");
-        assert!(
-            !diagnostic.message.is_empty() && !diagnostic.message.contains('\n'),
-            "{diagnostic:?}"
-        );
+        assert!(!diagnostic.message.is_empty() && !diagnostic.message.contains('\n'), "{diagnostic:?}");
         assert!(parsed.sources.json(diagnostic)["line"].is_u64());
     }
     let errors = diagnostics.iter().any(|d| d.is_error());
     let Some(plan) = plan else { return };
     assert!(!errors);
     for (i, edge) in plan.edges.iter().enumerate() {
-        assert!(
-            plan.components[edge.from].outputs[edge.output]
-                .consumers
-                .contains(&i)
-        );
+        assert!(plan.components[edge.from].outputs[edge.output].consumers.contains(&i));
         assert_eq!(plan.components[edge.to].inputs[edge.input as usize], i);
     }
     let mut staged: Vec<usize> = plan.stages.iter().flatten().copied().collect();
@@ -50,14 +43,8 @@ fn holds(text: &str) {
     assert!(staged.into_iter().eq(0..plan.components.len()));
     for (i, component) in plan.components.iter().enumerate() {
         assert!(component.executors >= 1 && component.executors <= component.task_count());
-        assert_eq!(
-            component.inputs.is_empty(),
-            matches!(component.role, Role::Spout(_))
-        );
-        assert_eq!(
-            plan.context(i, 0).expect("a context").inputs.len(),
-            component.inputs.len()
-        );
+        assert_eq!(component.inputs.is_empty(), matches!(component.role, Role::Spout(_)));
+        assert_eq!(plan.context(i, 0).expect("a context").inputs.len(), component.inputs.len());
     }
 }
 
@@ -137,17 +124,11 @@ fn mutate(rng: &mut fastrand::Rng, corpus: &[String]) -> String {
 #[test]
 fn mutated_manifests_never_panic() {
     let corpus = corpus();
-    let rounds = std::env::var("FUZZ_ROUNDS")
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(3_000);
+    let rounds = std::env::var("FUZZ_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(3_000);
     for seed in 0..rounds {
         let text = mutate(&mut fastrand::Rng::with_seed(seed), &corpus);
         // A case's own comment lines must stay as `surround` needs them.
-        let text: String = text
-            .split_inclusive('\n')
-            .filter(|line| !broken_comment(line))
-            .collect();
+        let text: String = text.split_inclusive('\n').filter(|line| !broken_comment(line)).collect();
         let result = std::panic::catch_unwind(|| holds(&text));
         assert!(result.is_ok(), "seed {seed}:\n{text}");
     }
@@ -160,10 +141,7 @@ fn broken_comment(line: &str) -> bool {
 #[test]
 fn every_prefix_of_every_manifest_is_survived() {
     for text in corpus() {
-        let text: String = text
-            .split_inclusive('\n')
-            .filter(|line| !broken_comment(line))
-            .collect();
+        let text: String = text.split_inclusive('\n').filter(|line| !broken_comment(line)).collect();
         for (end, _) in text.char_indices().step_by(7) {
             holds(&text[..end]);
         }
@@ -172,21 +150,12 @@ fn every_prefix_of_every_manifest_is_survived() {
 
 #[test]
 fn depth_and_size_are_survived() {
-    let deep = format!(
-        "[topology]\nname = {}{}",
-        "[".repeat(100_000),
-        "]".repeat(100_000)
-    );
+    let deep = format!("[topology]\nname = {}{}", "[".repeat(100_000), "]".repeat(100_000));
     let tables = format!("[topology{}]\nx = 1", ".a".repeat(100_000));
     let dotted = format!("{}a = 1", "a.".repeat(100_000));
     let long = format!("[topology]\nname = \"{}\"", "x".repeat(1_000_000));
     for text in [deep, tables, dotted, long] {
-        let parsed = parse(&Text {
-            name: "m",
-            text: &text,
-            sets: &[],
-            lookup: &|_| None,
-        });
+        let parsed = parse(&Text { name: "m", text: &text, sets: &[], lookup: &|_| None });
         assert!(parsed.manifest.faulty);
         assert!(parsed.diagnostics.iter().all(|d| d.message.len() < 1_000));
     }

@@ -8,10 +8,7 @@
 //! no stream), `#stateless BOLT`. A bolt whose plugin is `split.wasm` or `count.wasm` declares what the
 //! example plugins do; any other plugin counts as one that did not load.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that can not go on says where by panicking"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that can not go on says where by panicking")]
 
 mod behaviour;
 mod golden;

@@ -18,12 +18,7 @@ pub(crate) fn check(name: &str, text: &str) -> (Parsed, Vec<Diagnostic>, Option<
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     let lookup = |name: &str| env.get(name).cloned();
-    let parsed = parse(&Text {
-        name,
-        text,
-        sets: &sets,
-        lookup: &lookup,
-    });
+    let parsed = parse(&Text { name, text, sets: &sets, lookup: &lookup });
     let mut declarations = examples(&parsed.manifest);
     for line in pairs("#declare ") {
         let (bolt, streams) = line.split_once(' ').expect("BOLT STREAMS");
@@ -46,10 +41,7 @@ fn examples(manifest: &Manifest) -> BTreeMap<String, Declaration> {
             continue;
         };
         let declaration = match path.as_str() {
-            "split.wasm" => Declaration {
-                stateless: true,
-                ..Declaration::fields(["word"])
-            },
+            "split.wasm" => Declaration { stateless: true, ..Declaration::fields(["word"]) },
             "count.wasm" => Declaration::fields(["word", "count"]),
             _ => continue,
         };
@@ -62,31 +54,18 @@ fn examples(manifest: &Manifest) -> BTreeMap<String, Declaration> {
 fn declaration(streams: &str) -> Declaration {
     let many = |text: &str| match text.split_once('*') {
         // `f*300`: f0 to f299.
-        Some((stem, count)) => (0..count.parse().unwrap())
-            .map(|i: u32| format!("{stem}{i}"))
-            .collect(),
+        Some((stem, count)) => (0..count.parse().unwrap()).map(|i: u32| format!("{stem}{i}")).collect(),
         None => vec![text.replace("\\n", "\n").replace("\\s", " ")],
     };
     let mut outputs = Vec::new();
     for stream in streams.split_whitespace().filter(|stream| *stream != "-") {
         let (name, fields) = stream.split_once('(').expect("STREAM(fields)");
         let fields = fields.trim_end_matches(')');
-        let fields = if fields.is_empty() {
-            Vec::new()
-        } else {
-            fields.split(',').flat_map(many).collect()
-        };
+        let fields = if fields.is_empty() { Vec::new() } else { fields.split(',').flat_map(many).collect() };
         let direct = name.starts_with('!');
         for name in many(name.trim_start_matches('!')) {
-            outputs.push(StreamDeclaration {
-                name,
-                fields: fields.clone(),
-                direct,
-            });
+            outputs.push(StreamDeclaration { name, fields: fields.clone(), direct });
         }
     }
-    Declaration {
-        outputs,
-        stateless: false,
-    }
+    Declaration { outputs, stateless: false }
 }

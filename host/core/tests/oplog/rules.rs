@@ -64,13 +64,16 @@ fn kinds_of_failure_are_charged_to_different_budgets() {
         assert_eq!((*r, failure.task, &*failure.reason), (root(1), 2, "why"));
         (failure.class, failure.cost)
     });
-    let wanted = [(Class::Failed, Cost::Fault), (Class::Failed, Cost::Patience), (Class::Rejected, Cost::Final)];
+    let wanted =
+        [(Class::Failed, Cost::Fault), (Class::Failed, Cost::Patience), (Class::Rejected, Cost::Final)];
     assert_eq!(found, wanted);
 }
 
 #[test]
 fn a_bad_row_fails_its_anchors_and_no_other() {
-    for (row, word) in [(&b"\x92\xa1x\xa1y"[..], "2 fields"), (b"\xc1", "array"), (b"", "empty"), (&[0x91; 70], "64")] {
+    for (row, word) in
+        [(&b"\x92\xa1x\xa1y"[..], "2 fields"), (b"\xc1", "array"), (b"", "empty"), (&[0x91; 70], "64")]
+    {
         let (result, effects, mut held) = apply(vec![Op::Emit(emission(&[2], row)), Op::Ack(vec![1, 2])]);
         assert_eq!(result, Ok(()));
         let (r, failure) = &effects.fails[0];
@@ -113,7 +116,12 @@ fn columns_that_disagree_cost_the_call() {
         Emissions { anchor_offsets: vec![0, 2], ..good.clone() },
         Emissions { anchor_offsets: vec![], ..good.clone() },
         Emissions { targets: vec![1, 2], ..good.clone() },
-        Emissions { streams: vec![0, 0], offsets: vec![0, 3, 1], anchor_offsets: vec![0, 0, 1], ..good.clone() },
+        Emissions {
+            streams: vec![0, 0],
+            offsets: vec![0, 3, 1],
+            anchor_offsets: vec![0, 0, 1],
+            ..good.clone()
+        },
     ];
     for emissions in bad {
         let text = violation(vec![Op::Emit(emissions.clone())]);

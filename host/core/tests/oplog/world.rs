@@ -135,7 +135,8 @@ impl World {
     /// One call: takes queued batches, emits and settles at random.
     fn call(&mut self) {
         let take = self.rng.usize(..=self.queue.len().min(3));
-        let batches: Vec<_> = (0..take).map(|_| self.queue.swap_remove(self.rng.usize(..self.queue.len()))).collect();
+        let batches: Vec<_> =
+            (0..take).map(|_| self.queue.swap_remove(self.rng.usize(..self.queue.len()))).collect();
         self.take(batches);
         let mut log = vec![];
         for _ in 0..self.rng.usize(..4) {
@@ -259,7 +260,11 @@ impl World {
             self.messages.tree_event(root, end, Time(1), 0);
         }
         self.close_exhausted();
-        if seen == expected { Ok(()) } else { Err(format!("the ledger saw {seen:?}, the oracle {expected:?}")) }
+        if seen == expected {
+            Ok(())
+        } else {
+            Err(format!("the ledger saw {seen:?}, the oracle {expected:?}"))
+        }
     }
 
     fn close_exhausted(&mut self) {
