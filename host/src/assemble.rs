@@ -20,12 +20,13 @@
 //! ```
 
 use crate::runtime::{How, LaunchError, NativeFactory, Parts, Running, SpoutFactory, SystemClock, launch};
-use crate::{sinks, spouts};
+use crate::sinks::{self, OutputClosed};
+use crate::spouts;
 use anchorbolt_core::manifest::{
     Bolt, Code, Diagnostic, Manifest, Sources, SpoutKind, Text, codes, parse, sort,
 };
 use anchorbolt_core::plan::{BoltPlan, Plan, Role, plan};
-use anchorbolt_core::port::{CallError, Declaration, InstanceFactory, Spout};
+use anchorbolt_core::port::{CallError, Declaration, InstanceFactory, Spout, Waker};
 use anchorbolt_wasm::{
     Compiler, Engine, EngineError, EngineOptions, Factory, GuestEvents, InProcess, Inspection, Level,
     LoadError, Metric, Plugin, Settings,
@@ -34,7 +35,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// A manifest is no longer than this.
 const MANIFEST_BYTES_MAX: u64 = 16 << 20;
@@ -84,7 +84,7 @@ pub struct Loaded {
     plugins: BTreeMap<String, (Plugin, Declaration)>,
     native_bolts: BTreeMap<String, Arc<dyn InstanceFactory>>,
     native_spouts: BTreeMap<String, SpoutFactory>,
-    output_closed: Arc<AtomicBool>,
+    output_closed: OutputClosed,
 }
 
 /// How to run.
@@ -168,7 +168,7 @@ impl Host {
             plugins: BTreeMap::new(),
             native_bolts: natives.bolts,
             native_spouts: natives.spouts,
-            output_closed: Arc::default(),
+            output_closed: OutputClosed::default(),
         };
         let mut declarations = natives.declarations;
         for bolt in &loaded.manifest.bolts {
@@ -303,8 +303,8 @@ impl Loaded {
         spouts.into_iter().any(|(name, spout)| self.native_spouts.contains_key(name) || ends(&spout.kind))
     }
 
-    /// Set when the reader of standard output has gone.
-    pub fn output_closed(&self) -> Arc<AtomicBool> {
+    /// Says when the reader of standard output has gone: the run ends then.
+    pub fn output_closed(&self) -> OutputClosed {
         self.output_closed.clone()
     }
 
@@ -333,7 +333,10 @@ impl Loaded {
         let started = time::OffsetDateTime::now_utc().replace_nanosecond(0).ok();
         let started = started.and_then(|t| t.format(format).ok()).unwrap_or_default();
         let clock = SystemClock::start();
-        Ok(launch(plan, Parts { bolts, spouts, clock, how: options.how, started })?)
+        let running = launch(plan, Parts { bolts, spouts, clock, how: options.how, started })?;
+        let stopper = running.stopper();
+        self.output_closed.tell(Waker::new(move || stopper.output_closed()));
+        Ok(running)
     }
 
     fn factory(&self, name: &str, bolt: &BoltPlan) -> Result<Arc<dyn InstanceFactory>, StartError> {

@@ -28,7 +28,12 @@ pub struct Topology {
 /// The host of this process: plugins are compiled once.
 pub fn host() -> &'static Host {
     static HOST: OnceLock<Host> = OnceLock::new();
-    HOST.get_or_init(|| Host::in_process(Some(artifacts::cache_dir())).expect("wasmtime works here"))
+    HOST.get_or_init(|| {
+        // Shown for a test that fails.
+        let log = tracing_subscriber::fmt().with_test_writer().with_ansi(false).try_init();
+        log.expect("nobody else logs here");
+        Host::in_process(Some(artifacts::cache_dir())).expect("wasmtime works here")
+    })
 }
 
 impl Topology {

@@ -22,6 +22,8 @@ use std::process::ExitCode;
 type Exit = u8;
 /// Everything is fine.
 const FINE: Exit = 0;
+/// It ran, but lost something or gave it up.
+const FOUND: Exit = 1;
 /// The user's input is wrong.
 const INPUT: Exit = 2;
 /// The environment, or the host itself.
@@ -53,6 +55,7 @@ fn host() -> Result<anchorbolt_host::assemble::Host, Exit> {
         ENVIRONMENT
     })?;
     let compiler = ChildProcess { exe, args: vec![COMPILE.into()] };
+    anchorbolt_host::wasm::raise_descriptor_limit();
     anchorbolt_host::assemble::Host::new(std::sync::Arc::new(compiler), cache_dir()).map_err(|e| {
         eprintln!("error: {e}");
         ENVIRONMENT

@@ -2,7 +2,7 @@
 
 use crate::args::RunArgs;
 use crate::live::Live;
-use crate::{ENVIRONMENT, Exit, INPUT, check, logs, render, say, table};
+use crate::{ENVIRONMENT, Exit, FINE, FOUND, INPUT, check, logs, render, say, table};
 use anchorbolt_host::assemble::{Loaded, RunOptions, StartError};
 use anchorbolt_host::core::port::SpoutError;
 use anchorbolt_host::runtime::{Ended, How, LaunchError, Running, Stopper};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
         tracing::error!("signals were taken before");
     }
     let ended = wait(running, how);
-    let quiet = closed.load(SeqCst);
+    let quiet = closed.is_closed();
     finish(args, &ended, quiet)
 }
 
@@ -109,9 +109,11 @@ fn finish(args: &RunArgs, ended: &Ended, quiet: bool) -> Exit {
     if args.json {
         say(&format!("{json:#}\n"));
     }
-    if !quiet {
-        eprint!("{}", table::table(ended));
+    if quiet {
+        // Nobody reads any more, as after `| head`: that is no failure.
+        return if code == FOUND { FINE } else { code };
     }
+    eprint!("{}", table::table(ended));
     code
 }
 

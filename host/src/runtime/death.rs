@@ -76,8 +76,11 @@ impl BoltTask {
         };
         env.failure(&failure);
         self.effects.fail_entry(entry, &failure);
-        let action = self.parts.supervisor.on_death(Blame::OneTuple, now);
-        self.act(env, action, &death.reason);
+        // A tuple that comes again is a known killer and says nothing new about the bolt.
+        if entry.attempt <= 1 {
+            let action = self.parts.supervisor.on_death(Blame::OneTuple, now);
+            self.act(env, action, &death.reason);
+        }
     }
 
     /// No tuple is to blame.

@@ -97,7 +97,12 @@ impl<'a> Drain<'a> {
                 self.paused = true;
                 self.bound_if_paused();
             }
-            Event::Interrupted | Event::OutputClosed => self.stop_reading(),
+            Event::Interrupted => self.stop_reading(),
+            Event::OutputClosed => {
+                // What is in flight can't get out any more.
+                self.deadline = Some(Instant::now());
+                self.stop_reading();
+            }
             Event::Stop(text) => {
                 self.stopped.get_or_insert(text);
                 self.stop_reading();

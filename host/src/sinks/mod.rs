@@ -19,17 +19,49 @@ pub use null::NullSink;
 pub use stdout::StdoutSink;
 
 use anchorbolt_core::manifest::kinds::SinkKind;
-use anchorbolt_core::port::Bolt;
+use anchorbolt_core::port::{Bolt, Waker};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-/// The sink of a manifest. Paths are relative to `base`, the manifest's folder. `closed` is set once standard
+/// The sink of a manifest. Paths are relative to `base`, the manifest's folder. `closed` is told once standard
 /// output is found closed: the run then ends quietly.
-pub fn open(kind: &SinkKind, base: &Path, closed: &Arc<AtomicBool>) -> Box<dyn Bolt> {
+pub fn open(kind: &SinkKind, base: &Path, closed: &OutputClosed) -> Box<dyn Bolt> {
     match kind {
         SinkKind::Jsonl { path, fsync } => Box::new(JsonlSink::new(&base.join(path), path, *fsync)),
         SinkKind::Stdout => Box::new(StdoutSink::new(closed.clone())),
         SinkKind::Null => Box::new(NullSink),
+    }
+}
+
+/// Whether the reader of standard output has gone, and whom to tell.
+#[derive(Clone, Default)]
+pub struct OutputClosed(Arc<Closed>);
+
+#[derive(Default)]
+struct Closed {
+    closed: AtomicBool,
+    hook: OnceLock<Waker>,
+}
+
+impl OutputClosed {
+    /// Tells `hook` once output is found closed, or now if it was. The first hook counts.
+    pub fn tell(&self, hook: Waker) {
+        if self.0.hook.set(hook).is_ok() && self.is_closed() {
+            self.close();
+        }
+    }
+
+    /// The reader has gone.
+    pub fn close(&self) {
+        self.0.closed.store(true, SeqCst);
+        if let Some(hook) = self.0.hook.get() {
+            hook.wake();
+        }
+    }
+
+    /// Whether it has.
+    pub fn is_closed(&self) -> bool {
+        self.0.closed.load(SeqCst)
     }
 }

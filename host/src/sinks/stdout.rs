@@ -1,18 +1,17 @@
 //! The `stdout` sink: the lines of `jsonl` on standard output.
 //!
 //! In: tuples. Out: lines, each batch written before its acks leave. When nobody reads any more (a closed pipe) a
-//! shared flag says so: the runtime ends the run quietly.
+//! shared [`OutputClosed`] says so: the host ends the run quietly.
 //!
 //! Invariant: a line that was begun is finished before another begins, also when a write fails in the middle of
 //! it. Its batch is retried then, so what was written of it may appear twice.
 
+use super::OutputClosed;
 use super::batch::Batch;
 use anchorbolt_core::port::{Bolt, Collector, Context, Tuples};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The sink.
 pub struct StdoutSink {
@@ -20,17 +19,17 @@ pub struct StdoutSink {
     batch: Batch,
     /// What is still to be written of a line that was begun.
     rest: Vec<u8>,
-    closed: Arc<AtomicBool>,
+    closed: OutputClosed,
 }
 
 impl StdoutSink {
-    /// On standard output; sets `closed` once it is found closed.
-    pub fn new(closed: Arc<AtomicBool>) -> StdoutSink {
+    /// On standard output; tells `closed` once it is found closed.
+    pub fn new(closed: OutputClosed) -> StdoutSink {
         StdoutSink { output: None, batch: Batch::default(), rest: Vec::new(), closed }
     }
 
     /// On another writer, which must not buffer: what it takes counts as written.
-    pub fn over(output: impl Write + Send + 'static, closed: Arc<AtomicBool>) -> StdoutSink {
+    pub fn over(output: impl Write + Send + 'static, closed: OutputClosed) -> StdoutSink {
         StdoutSink { output: Some(Box::new(output)), ..StdoutSink::new(closed) }
     }
 
@@ -70,7 +69,7 @@ impl Bolt for StdoutSink {
             Ok(()) => self.batch.ack(out),
             Err(error) => {
                 if error.kind() == ErrorKind::BrokenPipe {
-                    self.closed.store(true, Ordering::Release);
+                    self.closed.close();
                 }
                 self.batch.retry(&format!("can't write to standard output: {error}"), out);
             }

@@ -2,9 +2,8 @@
 
 use crate::support::{context, execute, tuples, word};
 use anchorbolt_core::port::{Bolt, FailKind};
-use anchorbolt_host::sinks::StdoutSink;
+use anchorbolt_host::sinks::{OutputClosed, StdoutSink};
 use std::io::{self, ErrorKind, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Takes so many bytes, then fails once or for ever.
@@ -32,9 +31,9 @@ impl Write for Pipe {
     }
 }
 
-fn pipe(room: usize, error: ErrorKind) -> (Pipe, StdoutSink, Arc<AtomicBool>) {
+fn pipe(room: usize, error: ErrorKind) -> (Pipe, StdoutSink, OutputClosed) {
     let pipe = Pipe { taken: Arc::default(), room: Arc::new(Mutex::new(room)), error };
-    let closed = Arc::new(AtomicBool::new(false));
+    let closed = OutputClosed::default();
     let mut sink = StdoutSink::over(pipe.clone(), closed.clone());
     sink.prepare(&context(&[&["w"]])).unwrap();
     (pipe, sink, closed)
@@ -44,10 +43,10 @@ fn pipe(room: usize, error: ErrorKind) -> (Pipe, StdoutSink, Arc<AtomicBool>) {
 fn a_closed_pipe_sets_the_flag_and_acks_nothing() {
     let (_, mut sink, closed) = pipe(20, ErrorKind::BrokenPipe);
     assert_eq!(execute(&mut sink, &tuples(&[word("a")])).acked, [10]);
-    assert!(!closed.load(Ordering::Acquire));
+    assert!(!closed.is_closed());
     let settled = execute(&mut sink, &tuples(&[word("b"), word("c")]));
     assert!(settled.acked.is_empty() && settled.failed.iter().all(|(_, kind, _)| *kind == FailKind::Retry));
-    assert!(closed.load(Ordering::Acquire));
+    assert!(closed.is_closed());
 }
 
 #[test]
@@ -66,6 +65,6 @@ fn an_outage_leaves_no_half_line_behind() {
         let whole = ["{\"w\":\"first\"}", "{\"w\":\"second\"}", "{\"w\":\"third\"}"];
         assert!(text.ends_with(&(whole.join("\n") + "\n")), "{room}: {text}");
         assert!(text.lines().all(|line| whole.contains(&line)), "{room}: {text}");
-        assert!(!closed.load(Ordering::Acquire), "an outage is not the end");
+        assert!(!closed.is_closed(), "an outage is not the end");
     }
 }

@@ -104,6 +104,7 @@ const ONLY: &[Only] = &[
         only: &["crate::retry", "crate::ids", "crate::failure"],
     },
     Only { folder: "host/core/src/pace/", scope: "crate", only: &["crate::pace", "crate::ids"] },
+    Only { folder: "host/core/src/offsets/", scope: "crate", only: &["crate::offsets", "crate::ids"] },
     Only {
         folder: "host/core/src/supervise/",
         scope: "crate",
@@ -167,6 +168,13 @@ pub(super) fn check(source: &Source<'_>, breach: &mut impl FnMut(usize, String))
     }
     if source.is_test() {
         return;
+    }
+    let folder = source.path.strip_prefix("host/core/src/").and_then(|inside| inside.split_once('/'));
+    if folder.is_some() && !ONLY.iter().any(|rule| source.path.starts_with(rule.folder)) {
+        breach(
+            1,
+            "a part of the core without arrows; say in xtask/src/tidy/imports.rs what it may use".to_owned(),
+        );
     }
     for used in &paths {
         let path = used.parts.join("::");
@@ -254,5 +262,7 @@ mod tests {
             assert_eq!(breaches(&format!("host/core/src/{folder}/a.rs"), code), 1, "{folder}");
         }
         assert_eq!(breaches("host/core/src/plan/a.rs", "use crate::manifest::X; use super::model::Y;"), 0);
+        assert_eq!(breaches("host/core/src/new/a.rs", ""), 1);
+        assert_eq!(breaches("host/core/src/ids.rs", ""), 0);
     }
 }

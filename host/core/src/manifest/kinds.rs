@@ -160,6 +160,6 @@ impl SinkKind {
 
     /// Whether only one task of it can run.
     pub fn single(&self) -> bool {
-        matches!(self, SinkKind::Jsonl { .. })
+        matches!(self, SinkKind::Jsonl { .. } | SinkKind::Stdout)
     }
 }

@@ -25,8 +25,8 @@ fn deaths_without_a_culprit_open_the_circuit_after_the_budget() {
 }
 
 #[test]
-fn tuples_in_a_row_that_all_kill_open_it_too_and_the_first_is_free() {
-    assert_eq!(die_for_ever(RestartPolicy::default(), Blame::OneTuple).0, 11);
+fn tuples_in_a_row_that_all_kill_open_it_too_and_as_many_as_the_budget_are_free() {
+    assert_eq!(die_for_ever(RestartPolicy::default(), Blame::OneTuple).0, 20);
 }
 
 #[test]
