@@ -32,6 +32,8 @@ pub(crate) struct Drain<'a> {
     mode: Option<Mode>,
     deadline: Option<Instant>,
     paused: bool,
+    /// Someone may mend the paused bolt until the deadline.
+    patient: bool,
     stopped: Option<String>,
     spout_error: Option<SpoutError>,
     broken: Option<String>,
@@ -51,6 +53,7 @@ impl<'a> Drain<'a> {
             mode: None,
             deadline: None,
             paused: false,
+            patient: false,
             stopped: None,
             spout_error: None,
             broken: None,
@@ -97,7 +100,10 @@ impl<'a> Drain<'a> {
                 self.paused = true;
                 self.bound_if_paused();
             }
-            Event::Interrupted => self.stop_reading(),
+            Event::Interrupted => {
+                self.patient = false;
+                self.stop_reading();
+            }
             Event::OutputClosed => {
                 // What is in flight can't get out any more.
                 self.deadline = Some(Instant::now());
@@ -121,6 +127,7 @@ impl<'a> Drain<'a> {
     fn bound_if_paused(&mut self) {
         let ends = self.how.until_drained || self.how.limit.is_some();
         if self.paused && ends && self.deadline.is_none() {
+            self.patient = true;
             self.stop_reading();
         }
     }
@@ -225,7 +232,8 @@ impl<'a> Drain<'a> {
     /// Whether something will move by itself: a retry that waits, or tuples that are on their way.
     fn more_to_come(&self) -> bool {
         let watch = &self.running.watch;
-        watch.spouts.iter().any(|(_, cell)| cell.waits_for_retry())
+        self.patient
+            || watch.spouts.iter().any(|(_, cell)| cell.waits_for_retry())
             || !watch.env.bolt_inboxes.iter().all(|inbox| inbox.is_idle())
     }
 }

@@ -65,11 +65,14 @@ impl SpoutExecutor {
     pub(crate) fn run(mut self) {
         while !self.closing {
             let turn = self.turn();
+            let blocked = !self.outbox.is_empty() && !turn.worked;
             let pushed = self.outbox.push(&self.env, &self.tracker);
             if turn.worked {
                 self.still = Some(self.env.clock.now());
             }
-            if !self.command(pushed) && !(turn.worked && pushed) {
+            // What was blocked has left: the next turn may emit again.
+            let goes_on = pushed && (turn.worked || blocked);
+            if !self.command(pushed) && !goes_on {
                 self.sleep(turn, pushed);
             }
         }

@@ -8,7 +8,7 @@ use super::diagnosis;
 use super::env::{Directory, Env, Event};
 use super::launch::ledger;
 use super::track::{Track, TrackMap};
-use crate::telemetry::{LatencyFigures, SpoutFigures};
+use crate::telemetry::{BoltCounters, LatencyFigures, SpoutFigures};
 use anchorbolt_core::ack::{Generations, Ledger, TreeEvent, TreeEventKind};
 use anchorbolt_core::batch::Batch;
 use anchorbolt_core::failure::{Class, Cost, Failure};
@@ -551,11 +551,10 @@ impl SpoutTask {
     }
 }
 
-/// Timeouts are noted when their trees end, with their own text.
+/// Timeouts were noted when their trees ended, and deaths when the bolt's task saw them.
 fn note(env: &Env, failure: &Failure) {
-    let noted =
-        matches!(failure.class, Class::Timeout | Class::Trap | Class::Deadline | Class::Memory | Class::Exit);
-    if !noted && failure.cost != Cost::Free {
+    let death = BoltCounters::FAULTS.contains(&failure.class) && failure.input.is_some();
+    if !death && failure.class != Class::Timeout && failure.cost != Cost::Free {
         env.failure(failure);
     }
 }
