@@ -1,6 +1,6 @@
 //! Queues of any size, bursts and trickles, every shape of graph: all arrives once, and is counted exactly.
 
-use anchorbolt_core::port::Declaration;
+use anchorbolt_core::port::{Bolt, Collector, Declaration, Tuples};
 use anchorbolt_host::runtime::{Ended, How};
 use anchorbolt_tests::native::{Feed, int_row};
 use anchorbolt_tests::{Journal, Setup, Sink, Topology, bolt, check_flawless, plain, wait};
@@ -8,10 +8,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A topology over `feed`, whose bolts named here are native sinks.
-fn graph(topology: &str, bolts: &str, rows: Arc<Vec<Vec<u8>>>, sinks: &[&str]) -> (Topology, Vec<Sink>, Journal) {
+fn graph(
+    topology: &str,
+    bolts: &str,
+    rows: Arc<Vec<Vec<u8>>>,
+    sinks: &[&str],
+) -> (Topology, Vec<Sink>, Journal) {
     let journal = Journal::default();
     let spout = journal.clone();
-    let text = format!("[topology]\nname = \"graph\"\n{topology}\n[spouts.feed]\nkind = \"generate\"\n{bolts}");
+    let text =
+        format!("[topology]\nname = \"graph\"\n{topology}\n[spouts.feed]\nkind = \"generate\"\n{bolts}");
     let mut graph = Topology::new(&text)
         .spout("feed", Feed::declaration(), move |_| Feed::new(rows.clone(), spout.clone()));
     let mut all = vec![];
@@ -29,7 +35,11 @@ fn numbers(n: i64) -> Arc<Vec<Vec<u8>>> {
 
 fn check_counts(ended: &Ended, name: &str, executed: u64, emitted: u64, transferred: u64) {
     let b = bolt(&ended.report, name);
-    assert_eq!((b.executed, b.emitted, b.transferred, b.acked), (executed, emitted, transferred, executed), "{name}");
+    assert_eq!(
+        (b.executed, b.emitted, b.transferred, b.acked),
+        (executed, emitted, transferred, executed),
+        "{name}"
+    );
 }
 
 #[test]
@@ -247,4 +257,22 @@ fn a_spout_that_nobody_takes_from_completes_all() {
          [bolts.end]\nkind = \"null\"\ninputs = [{ from = \"other\", grouping = \"shuffle\" }]",
     );
     check_flawless(&topology.run(), 510);
+}
+
+#[test]
+fn a_slow_sink_slows_the_spout_and_nothing_times_out() {
+    struct Slow(Sink);
+    impl Bolt for Slow {
+        fn execute(&mut self, tuples: &Tuples, out: &mut Collector<'_>) -> Result<(), String> {
+            std::thread::sleep(Duration::from_millis(1));
+            self.0.execute(tuples, out)
+        }
+    }
+    let topology = "queue-tuples = 4\nmax-spout-pending = 40\nmessage-timeout = \"3s\"";
+    let setup = Setup { guest: "identity", topology, sink: "batch = 2", ..Setup::default() };
+    let p = setup.over(plain(600));
+    let sink = p.sink.clone();
+    let mut slow = p.topology.bolt("sink", Declaration::default(), move || Slow(sink.clone()));
+    check_flawless(&slow.run(), 600);
+    p.sink.check_texts(plain(600));
 }

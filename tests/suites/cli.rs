@@ -116,7 +116,11 @@ pub(crate) fn check_sums(report: &Value) {
     let sum = |table: &str, keys: &[&str]| keys.iter().map(|key| number(report, &[table, key])).sum::<u64>();
     let ends = ["completed", "untracked", "dead_lettered", "dropped", "handed_back", "pending"];
     assert_eq!(sum("messages", &["read"]), sum("messages", &ends), "{report:#}");
-    assert_eq!(sum("trees", &["emitted"]), sum("trees", &["acked", "failed", "timed_out", "pending"]), "{report:#}");
+    assert_eq!(
+        sum("trees", &["emitted"]),
+        sum("trees", &["acked", "failed", "timed_out", "pending"]),
+        "{report:#}"
+    );
 }
 
 /// A number of a report.

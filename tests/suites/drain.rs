@@ -42,8 +42,10 @@ fn check_all_done(ended: &Ended) {
 
 #[test]
 fn a_stop_while_it_runs_drains_what_is_in_flight() {
-    for (topology, executors) in [("", 1), ("ackers = 2", 2), ("queue-tuples = 4\nmax-spout-pending = 7", 3)] {
-        let mut topology = endless(topology, &format!("plugin = \"guest:identity\"\nexecutors = {executors}"));
+    for (topology, executors) in [("", 1), ("ackers = 2", 2), ("queue-tuples = 4\nmax-spout-pending = 7", 3)]
+    {
+        let mut topology =
+            endless(topology, &format!("plugin = \"guest:identity\"\nexecutors = {executors}"));
         let running = topology.start(How::default());
         read(&running, 2_000);
         running.stopper().stop();
@@ -108,7 +110,12 @@ fn an_untracked_run_is_drained_too() {
 
 #[test]
 fn ticks_settle_what_is_held_while_a_run_drains() {
-    let setup = Setup { guest: "ticker", topology: "message-timeout = \"30s\"", bolt: "tick = \"20ms\"", ..Setup::default() };
+    let setup = Setup {
+        guest: "ticker",
+        topology: "message-timeout = \"30s\"",
+        bolt: "tick = \"20ms\"",
+        ..Setup::default()
+    };
     let mut p = setup.over(plain(500));
     let ended = p.run();
     check_flawless(&ended, 500);
@@ -129,7 +136,8 @@ fn ticks_come_while_nothing_else_does() {
 
 #[test]
 fn a_flush_at_a_stop_emits_what_was_held_and_it_arrives() {
-    let setup = Setup { guest: "hold_all", bolt: "config = { n = 1000000, flush = true }", ..Setup::default() };
+    let setup =
+        Setup { guest: "hold_all", bolt: "config = { n = 1000000, flush = true }", ..Setup::default() };
     let mut p = setup.over(plain(700));
     let running = p.topology.start(How::default());
     read(&running, 700);

@@ -37,7 +37,9 @@ fn check_one_bad(p: &Pipeline, ended: &Ended, class: Class, says: &[&str]) {
 fn check_one_deadly(p: &Pipeline, ended: &Ended, class: Class, says: &[&str]) {
     check_one_bad(p, ended, class, says);
     let b = bolt(&ended.report, "bolt");
-    let place = [Class::Trap, Class::Deadline, Class::Memory, Class::Exit, Class::Protocol].iter().position(|c| *c == class);
+    let place = [Class::Trap, Class::Deadline, Class::Memory, Class::Exit, Class::Protocol]
+        .iter()
+        .position(|c| *c == class);
     let mut faults = [0; 5];
     faults[place.expect("a class of death")] = 2;
     assert_eq!(b.faults, faults);
@@ -63,7 +65,8 @@ fn a_loop_ends_at_its_deadline() {
 
 #[test]
 fn a_sleep_ends_at_its_deadline() {
-    let mut p = pipeline("sleep_on", "limits = { deadline = \"200ms\" }\nconfig = { sleep_ms = 30000 }", "sleep");
+    let mut p =
+        pipeline("sleep_on", "limits = { deadline = \"200ms\" }\nconfig = { sleep_ms = 30000 }", "sleep");
     let began = Instant::now();
     let ended = p.run();
     check_one_deadly(&p, &ended, Class::Deadline, &["deadline of 200 ms"]);
@@ -100,7 +103,17 @@ fn deadlines_are_armed_again_for_each_call() {
 /// What a bad row is called: those that can be blamed on their anchors fail without a death.
 #[test]
 fn rows_that_are_no_rows_cost_only_the_tuple_they_are_anchored_to() {
-    let kinds = ["arity", "empty", "not-msgpack", "not-array", "lying-length", "utf8", "trailing", "nested", "stream"];
+    let kinds = [
+        "arity",
+        "empty",
+        "not-msgpack",
+        "not-array",
+        "lying-length",
+        "utf8",
+        "trailing",
+        "nested",
+        "stream",
+    ];
     for how in kinds {
         println!("{how}");
         let mut p = pipeline("raw_bad_rows", &format!("config = {{ how = \"{how}\" }}"), "bad");
@@ -142,7 +155,8 @@ fn columns_that_disagree_are_the_death_of_the_call_and_cost_only_the_tuple_to_bl
 fn forged_handles_reach_nothing() {
     for how in ["ack", "fail", "failures", "anchor", "reset", "describe", "progress"] {
         println!("{how}");
-        let bolt_settings = format!("config = {{ how = \"{how}\" }}\nrestart = {{ budget = 1000, backoff = \"1ms\" }}");
+        let bolt_settings =
+            format!("config = {{ how = \"{how}\" }}\nrestart = {{ budget = 1000, backoff = \"1ms\" }}");
         let setup = Setup { guest: "raw_forged", spout: RETRY, bolt: &bolt_settings, ..Setup::default() };
         let mut p = setup.over(plain(5));
         let ended = p.run();
@@ -156,7 +170,8 @@ fn forged_handles_reach_nothing() {
 
 #[test]
 fn stale_handles_are_ignored_and_counted() {
-    let setup = Setup { guest: "raw_forged", bolt: "config = { how = \"stale\" }\nbatch = 10", ..Setup::default() };
+    let setup =
+        Setup { guest: "raw_forged", bolt: "config = { how = \"stale\" }\nbatch = 10", ..Setup::default() };
     let mut p = setup.over(plain(100));
     let ended = p.run();
     check_flawless(&ended, 100);
@@ -170,7 +185,8 @@ fn settling_twice_is_ignored_and_counted_and_the_tree_is_unharmed() {
     for how in ["twice", "together", "fail"] {
         println!("{how}");
         let bolt_settings = format!("config = {{ how = \"{how}\" }}");
-        let mut p = Setup { guest: "raw_double_ack", bolt: &bolt_settings, ..Setup::default() }.over(plain(200));
+        let mut p =
+            Setup { guest: "raw_double_ack", bolt: &bolt_settings, ..Setup::default() }.over(plain(200));
         let ended = p.run();
         check_flawless(&ended, 200);
         let b = bolt(&ended.report, "bolt");
@@ -184,7 +200,8 @@ fn settling_twice_is_ignored_and_counted_and_the_tree_is_unharmed() {
 #[test]
 fn an_emission_anchored_to_an_acked_tuple_only_is_a_breach_that_its_tuple_pays_for() {
     let bolt_settings = "config = { how = \"emit\" }\nrestart = { budget = 1000, backoff = \"1ms\" }";
-    let mut p = Setup { guest: "raw_double_ack", spout: RETRY, bolt: bolt_settings, ..Setup::default() }.over(plain(5));
+    let mut p = Setup { guest: "raw_double_ack", spout: RETRY, bolt: bolt_settings, ..Setup::default() }
+        .over(plain(5));
     let ended = p.run();
     assert_eq!((ended.report.totals().dropped, ended.report.totals().completed), (5, 0));
     assert!(p.sink.is_empty());
@@ -204,7 +221,11 @@ fn a_call_that_ends_in_an_error_keeps_what_it_settled_and_the_rest_runs_again() 
         assert_eq!(bolt(&ended.report, "bolt").deaths, 0);
         assert!(error(&ended.report, Class::Failed).message.contains("the call ends at `error 30`"));
         let charged = |id: u64| p.journal.failures(id).iter().filter(|(_, f)| f.cost != Cost::Free).count();
-        assert_eq!((0..ROWS as u64).map(charged).sum::<usize>(), 1, "one fault is told, the other gives it up");
+        assert_eq!(
+            (0..ROWS as u64).map(charged).sum::<usize>(),
+            1,
+            "one fault is told, the other gives it up"
+        );
     }
 }
 
@@ -270,8 +291,10 @@ impl Bolt for Once {
 }
 
 fn circuit(what: &str) -> (Pipeline, Arc<AtomicU32>) {
-    let bolt = format!("batch = 4\nrestart = {{ budget = 3, backoff = \"1ms\", on-circuit-open = \"{what}\" }}");
-    let setup = Setup { topology: "drain-timeout = \"500ms\"", spout: RETRY, bolt: &bolt, ..Setup::default() };
+    let bolt =
+        format!("batch = 4\nrestart = {{ budget = 3, backoff = \"1ms\", on-circuit-open = \"{what}\" }}");
+    let setup =
+        Setup { topology: "drain-timeout = \"500ms\"", spout: RETRY, bolt: &bolt, ..Setup::default() };
     let instances: Arc<AtomicU32> = Arc::default();
     let made = instances.clone();
     let p = setup.native(Feed::strings(with(100, &[20], "bang")), move || Once { instances: made.clone() });
@@ -284,7 +307,10 @@ fn an_open_circuit_that_pauses_loses_nothing_and_ends_a_finite_run_after_the_dra
     let began = Instant::now();
     let ended = p.run();
     let took = began.elapsed();
-    assert!(ended.unfinished && took >= Duration::from_millis(500) && took < Duration::from_secs(20), "{took:?}");
+    assert!(
+        ended.unfinished && took >= Duration::from_millis(500) && took < Duration::from_secs(20),
+        "{took:?}"
+    );
     let t = ended.report.totals();
     assert_eq!((t.completed, t.pending, t.dropped, t.trees_failed), (20, 80, 0, 0));
     p.journal.check_acked(0..20);
@@ -333,8 +359,19 @@ fn a_bolt_that_can_not_be_prepared_does_not_start() {
 #[test]
 fn a_bolt_that_declares_what_can_not_be_is_refused_at_load() {
     let kinds = [
-        "error", "stream-empty", "stream-twice", "stream-reserved", "stream-space", "stream-control", "stream-long",
-        "streams-many", "field-empty", "field-twice", "field-control", "field-long", "fields-many",
+        "error",
+        "stream-empty",
+        "stream-twice",
+        "stream-reserved",
+        "stream-space",
+        "stream-control",
+        "stream-long",
+        "streams-many",
+        "field-empty",
+        "field-twice",
+        "field-control",
+        "field-long",
+        "fields-many",
     ];
     for how in kinds {
         let mut topology = Topology::new(&format!(
@@ -344,10 +381,16 @@ fn a_bolt_that_declares_what_can_not_be_is_refused_at_load() {
         let loaded = topology.load();
         assert!(!loaded.is_ok(), "{how} was let through");
         let codes: Vec<_> = loaded.diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
-        assert!(codes.iter().all(|c| ["AB309", "AB310", "AB311", "AB312", "AB409"].contains(c)), "{how}: {codes:?}");
+        assert!(
+            codes.iter().all(|c| ["AB309", "AB310", "AB311", "AB312", "AB409"].contains(c)),
+            "{how}: {codes:?}"
+        );
         for d in &loaded.diagnostics {
             let text = format!("{} {:?}", d.message, d.help);
-            assert!(text.len() < 2_000 && !text.contains('\u{1b}'), "{how}: a name is shown shortened and escaped");
+            assert!(
+                text.len() < 2_000 && !text.contains('\u{1b}'),
+                "{how}: a name is shown shortened and escaped"
+            );
         }
     }
 }
@@ -358,7 +401,8 @@ fn output_and_errors_of_a_guest_are_bounded_and_harmless() {
     let ended = p.run();
     let t = ended.report.totals();
     assert_eq!((t.completed, t.trees_failed), (20, 0));
-    let reports: u64 = ended.report.errors.iter().filter(|e| e.message.starts_with("report row-")).map(|e| e.count).sum();
+    let reports: u64 =
+        ended.report.errors.iter().filter(|e| e.message.starts_with("report row-")).map(|e| e.count).sum();
     assert_eq!(reports, 20);
     assert_eq!(ended.exit_code(), 0);
     p.sink.check_texts(plain(20));
@@ -369,4 +413,21 @@ fn unanchored_rows_are_outside_every_tree() {
     let mut p = Setup { guest: "unanchored", ..Setup::default() }.over(plain(500));
     check_flawless(&p.run(), 500);
     p.sink.check_texts(plain(500));
+}
+
+#[test]
+fn a_stop_under_a_paused_circuit_ends_without_loss() {
+    let (mut p, _) = circuit("pause");
+    let running = p.topology.start(How::default());
+    let (watch, began) = (running.watch(), Instant::now());
+    while !watch.report().errors.iter().any(|e| e.class == Class::Circuit) {
+        assert!(began.elapsed() < Duration::from_secs(20), "{:#}", watch.report().json());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.stopper().stop();
+    let ended = wait(running, How::default());
+    assert!(began.elapsed() < Duration::from_secs(20));
+    let t = ended.report.totals();
+    assert_eq!((t.completed, t.pending, t.dropped), (20, 80, 0));
+    assert!(ended.unfinished && ended.exit_code() == 1);
 }

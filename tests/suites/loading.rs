@@ -138,7 +138,8 @@ fn another_version() {
 
 #[test]
 fn a_host_interface_of_another_version() {
-    let wasm = exchange(bytes("identity"), "anchorbolt:bolt/collector@0.1.0", "anchorbolt:bolt/collector@0.9.0");
+    let wasm =
+        exchange(bytes("identity"), "anchorbolt:bolt/collector@0.1.0", "anchorbolt:bolt/collector@0.9.0");
     golden("version-of-import", "AB405", Some(wasm), "");
 }
 
@@ -222,7 +223,12 @@ fn count_modules(component: &[u8]) -> u8 {
 /// A plugin that does not load hides nothing else.
 #[test]
 fn a_plugin_that_does_not_load_hides_no_other_mistake() {
-    golden("with-others", "AB401", None, "colour = \"red\"\n\n[bolts.other]\nkind = \"null\"\ninputs = [{ from = \"fede\", grouping = \"shuffle\" }]\n");
+    golden(
+        "with-others",
+        "AB401",
+        None,
+        "colour = \"red\"\n\n[bolts.other]\nkind = \"null\"\ninputs = [{ from = \"fede\", grouping = \"shuffle\" }]\n",
+    );
 }
 
 #[test]

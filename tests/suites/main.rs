@@ -1,5 +1,8 @@
 //! The suites, one file a promise; see `README.md` beside this folder.
 
+#![allow(clippy::print_stdout, reason = "a test says which seed it has, and which part of it runs")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod backpressure;
 mod cli;
 mod drain;

@@ -3,12 +3,16 @@
 use anchorbolt_core::failure::{Class, Failure};
 use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::port::{
-    Bolt, Collector, Declaration, FailKind, InstanceFactory, Next, Replay, Spout, SpoutContext, SpoutError, SpoutOutput,
-    Tuples, Waker,
+    Bolt, Collector, Declaration, FailKind, InstanceFactory, Next, Replay, Spout, SpoutContext, SpoutError,
+    SpoutOutput, Tuples, Waker,
 };
-use anchorbolt_host::runtime::{How, ManualClock, NativeFactory, Parts, Running, SpoutFactory, Watch, launch};
+use anchorbolt_host::runtime::{
+    How, ManualClock, NativeFactory, Parts, Running, SpoutFactory, Watch, launch,
+};
 use anchorbolt_row::{Row, write_row};
-use anchorbolt_tests::{Feed, Journal, Pipeline, Setup, Sink, Topology, bolt, check_flawless, error, plain, text, wait, with};
+use anchorbolt_tests::{
+    Feed, Journal, Pipeline, Setup, Sink, Topology, bolt, check_flawless, error, plain, text, wait, with,
+};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -118,7 +122,11 @@ fn five_sentences_with_a_table_of_their_own_are_counted() {
     .bolt("sink", Declaration::default(), move || out.clone());
     let ended = topology.run();
     let t = ended.report.totals();
-    assert_eq!((t.read, t.completed, t.dropped, t.pending), (200, 200, 0, 0), "its own emissions again are no new reads");
+    assert_eq!(
+        (t.read, t.completed, t.dropped, t.pending),
+        (200, 200, 0, 0),
+        "its own emissions again are no new reads"
+    );
     assert_eq!(t.trees_failed, failed.load(SeqCst));
     assert!(t.trees_failed > 0);
     let expected = text::word_counts(&SENTENCES.join(" "));
@@ -134,7 +142,7 @@ impl Bolt for Flaky {
     fn execute(&mut self, tuples: &Tuples, out: &mut Collector<'_>) -> Result<(), String> {
         self.0 += 1;
         for (i, id) in tuples.ids.iter().enumerate() {
-            if self.0 % 3 == 0 {
+            if self.0.is_multiple_of(3) {
                 out.fail(*id, FailKind::Fail, "the third call");
             } else {
                 out.emit(0, &[*id], tuples.row(i));
@@ -183,7 +191,10 @@ fn triple(p: Pipeline, texts: Vec<String>) -> Pipeline {
 
 #[test]
 fn one_id_emitted_three_times_is_one_message_of_three_trees() {
-    let mut p = triple(Setup { guest: "identity", bolt: "executors = 2", ..Setup::default() }.over([""]), plain(1_000));
+    let mut p = triple(
+        Setup { guest: "identity", bolt: "executors = 2", ..Setup::default() }.over([""]),
+        plain(1_000),
+    );
     let ended = p.run();
     let t = check_flawless(&ended, 1_000);
     assert_eq!((t.trees_emitted, t.trees_acked), (3_000, 3_000));
@@ -277,7 +288,12 @@ impl Bolt for Holder {
 }
 
 /// A holder over ten messages, on a clock that stands still.
-fn on_manual_clock(topology: &str, ackers: &str, tick: &str, resets: bool) -> (Running, Arc<ManualClock>, Journal) {
+fn on_manual_clock(
+    topology: &str,
+    ackers: &str,
+    tick: &str,
+    resets: bool,
+) -> (Running, Arc<ManualClock>, Journal) {
     let journal = Journal::default();
     let spout = journal.clone();
     let mut text = Topology::new(&format!(
@@ -316,7 +332,11 @@ fn on_manual_clock(topology: &str, ackers: &str, tick: &str, resets: bool) -> (R
 fn until(watch: &Watch, what: &str, is: impl Fn(&Watch) -> bool) {
     let began = Instant::now();
     while !is(watch) {
-        assert!(began.elapsed() < Duration::from_secs(20), "{what} did not happen: {:#}", watch.report().json());
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "{what} did not happen: {:#}",
+            watch.report().json()
+        );
         std::thread::sleep(Duration::from_millis(1));
     }
 }

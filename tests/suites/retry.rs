@@ -18,7 +18,8 @@ fn gaps(p: &Pipeline, id: u64) -> Vec<Duration> {
 
 #[test]
 fn a_message_that_fails_twice_completes_at_its_third_attempt_which_the_guest_can_see() {
-    let mut p = pipeline(r#"retry = { backoff = "1ms" }"#, "config = { until = 2 }", &["a", "fail:no luck", "b"]);
+    let mut p =
+        pipeline(r#"retry = { backoff = "1ms" }"#, "config = { until = 2 }", &["a", "fail:no luck", "b"]);
     let ended = p.run();
     let t = ended.report.totals();
     assert_eq!((t.completed, t.dropped, t.replayed, t.trees_failed, t.trees_acked), (3, 0, 2, 2, 3));
@@ -26,7 +27,10 @@ fn a_message_that_fails_twice_completes_at_its_third_attempt_which_the_guest_can
     let failures = p.journal.failures(1);
     assert_eq!(failures.len(), 2);
     for (_, f) in failures {
-        assert_eq!((f.class, f.cost, f.component.as_str(), f.reason.as_str()), (Class::Failed, Cost::Fault, "bolt", "no luck"));
+        assert_eq!(
+            (f.class, f.cost, f.component.as_str(), f.reason.as_str()),
+            (Class::Failed, Cost::Fault, "bolt", "no luck")
+        );
     }
     p.sink.check_texts(["a", "b", "fail:no luck"]);
     assert_eq!(bolt(&ended.report, "bolt").failed, 2);
@@ -53,7 +57,8 @@ fn the_default_is_five_faults() {
 
 #[test]
 fn retries_are_bounded_by_time_and_not_by_max_faults() {
-    let retry = r#"retry = { max-faults = 1, give-up-after = "500ms", backoff = "20ms", max-backoff = "40ms" }"#;
+    let retry =
+        r#"retry = { max-faults = 1, give-up-after = "500ms", backoff = "20ms", max-backoff = "40ms" }"#;
     let began = Instant::now();
     let mut p = pipeline(retry, "", &["retry:database is down", "a"]);
     let ended = p.run();
@@ -66,7 +71,11 @@ fn retries_are_bounded_by_time_and_not_by_max_faults() {
 
 #[test]
 fn an_outage_that_ends_in_time_loses_nothing() {
-    let mut p = pipeline(r#"retry = { max-faults = 1, backoff = "1ms" }"#, "config = { until = 9 }", &["retry:soon", "a"]);
+    let mut p = pipeline(
+        r#"retry = { max-faults = 1, backoff = "1ms" }"#,
+        "config = { until = 9 }",
+        &["retry:soon", "a"],
+    );
     let ended = p.run();
     assert_eq!((ended.report.totals().completed, ended.report.totals().replayed), (2, 9));
     assert_eq!(ended.exit_code(), 0);
@@ -135,14 +144,23 @@ fn a_message_that_waits_for_its_retry_keeps_its_place() {
     let ended = p.run();
     assert_eq!(ended.report.totals().completed, 5);
     assert_eq!(p.sink.texts(), texts);
-    let order: Vec<String> = p.journal.entries().iter().map(|(_, e)| format!("{e:?}")).filter(|e| !e.starts_with("Failed")).take(10).collect();
-    let expected: Vec<String> = (0..5).flat_map(|i| [format!("Emitted({i})"), format!("Acked({i})")]).collect();
+    let order: Vec<String> = p
+        .journal
+        .entries()
+        .iter()
+        .map(|(_, e)| format!("{e:?}"))
+        .filter(|e| !e.starts_with("Failed"))
+        .take(10)
+        .collect();
+    let expected: Vec<String> =
+        (0..5).flat_map(|i| [format!("Emitted({i})"), format!("Acked({i})")]).collect();
     assert_eq!(order, expected);
 }
 
 #[test]
 fn many_that_fail_do_not_hold_up_those_that_do_not() {
-    let texts: Vec<String> = (0..2_000).map(|i| if i % 10 == 0 { format!("fail:{i}") } else { format!("row-{i}") }).collect();
+    let texts: Vec<String> =
+        (0..2_000).map(|i| if i % 10 == 0 { format!("fail:{i}") } else { format!("row-{i}") }).collect();
     let setup = Setup {
         guest: "fail_some",
         topology: "max-spout-pending = 64",
@@ -189,8 +207,15 @@ fn describe_tells_the_message_its_source_and_where_it_went() {
     let mut places = vec![];
     for (i, row) in told.rows().iter().enumerate() {
         let row = Row::new(row);
-        assert_eq!((row.i64(1), row.str(2), row.i64(3)), (Some(1), Some(&*format!("feed@{i}")), Some(1)), "{row:?}");
-        assert!(row.i64(4).is_some_and(|us| us >= 0) && row.str(5).is_some_and(|id| !id.is_empty()), "{row:?}");
+        assert_eq!(
+            (row.i64(1), row.str(2), row.i64(3)),
+            (Some(1), Some(&*format!("feed@{i}")), Some(1)),
+            "{row:?}"
+        );
+        assert!(
+            row.i64(4).is_some_and(|us| us >= 0) && row.str(5).is_some_and(|id| !id.is_empty()),
+            "{row:?}"
+        );
         places.push(format!("{:?}", row.field(0)));
     }
     assert!(places[0] != places[1] && places[0] == places[2], "turn by turn: {places:?}");

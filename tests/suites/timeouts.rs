@@ -1,6 +1,6 @@
 //! What is never settled times out when it should, with the name of the one who held it; nothing else is late.
 
-use anchorbolt_core::failure::Class;
+use anchorbolt_core::failure::{Class, Cost};
 use anchorbolt_host::runtime::How;
 use anchorbolt_tests::{Entry, Pipeline, Setup, bolt, check_flawless, error, plain, wait, with};
 use std::time::{Duration, Instant};
@@ -9,7 +9,12 @@ const NEVER: [usize; 3] = [5, 500, 999];
 
 fn never_settle(topology: &str) -> Pipeline {
     let topology = format!("message-timeout = \"2s\"\n{topology}");
-    let setup = Setup { guest: "raw_never_settle", spout: "retry = { max-attempts = 1 }", topology: &topology, ..Setup::default() };
+    let setup = Setup {
+        guest: "raw_never_settle",
+        spout: "retry = { max-attempts = 1 }",
+        topology: &topology,
+        ..Setup::default()
+    };
     setup.over(with(1_000, &NEVER, "never"))
 }
 
@@ -28,7 +33,8 @@ fn check_never_settled(topology: &str) {
         assert!((Duration::from_secs(2)..=Duration::from_millis(2_200)).contains(&took), "{id}: {took:?}");
     }
     p.journal.check_acked((0..1_000).filter(|i| !NEVER.contains(i)).map(|i| i as u64));
-    let late = p.journal.entries().into_iter().filter(|(_, e)| matches!(e, Entry::Acked(_))).map(|(at, _)| at).max();
+    let late =
+        p.journal.entries().into_iter().filter(|(_, e)| matches!(e, Entry::Acked(_))).map(|(at, _)| at).max();
     let late = late.expect("acks") - began;
     assert!(late < Duration::from_millis(1_900), "the others wait for nobody: {late:?}");
     let failure = error(&ended.report, Class::Timeout);
@@ -52,7 +58,11 @@ fn it_does_with_ledgers_on_threads_of_their_own() {
 fn a_tuple_that_is_held_is_tried_again_for_as_long_as_the_patience_lasts() {
     let spout = r#"retry = { give-up-after = "900ms", backoff = "10ms" }"#;
     let topology = "message-timeout = \"300ms\"";
-    let mut p = Setup { guest: "raw_never_settle", topology, spout, ..Setup::default() }.over(with(20, &[7], "never"));
+    let mut p = Setup { guest: "raw_never_settle", topology, spout, ..Setup::default() }.over(with(
+        20,
+        &[7],
+        "never",
+    ));
     let ended = p.run();
     let t = ended.report.totals();
     assert_eq!((t.completed, t.dropped), (19, 1));
@@ -81,7 +91,10 @@ fn a_bolt_that_waits_for_more_than_may_be_pending_is_reported_at_once() {
     let report = watch.report();
     let said = error(&report, Class::Timeout);
     assert_eq!(said.component, "bolt");
-    assert!(said.message.contains("holds 50 tuples") && said.message.contains("max-spout-pending"), "{said:?}");
+    assert!(
+        said.message.contains("holds 50 tuples") && said.message.contains("max-spout-pending"),
+        "{said:?}"
+    );
     running.stopper().stop();
     let ended = wait(running, how);
     assert!(began.elapsed() < Duration::from_secs(20), "what can't move is not waited for");
@@ -118,4 +131,29 @@ fn an_idle_topology_times_nothing_out_and_reports_nothing() {
     std::thread::sleep(Duration::from_millis(400));
     running.stopper().stop();
     check_flawless(&wait(running, How::default()), 3);
+}
+
+/// Ten times more than it can bear within the timeout: what waited too long is passed over, and all completes.
+#[test]
+fn tuples_that_wait_in_a_queue_time_out_for_nothing_and_the_spout_slows_down() {
+    let setup = Setup {
+        guest: "slow",
+        topology: "message-timeout = \"300ms\"\nmax-spout-pending = 100",
+        spout: "retry = { max-faults = 1, backoff = \"10ms\", max-backoff = \"20ms\" }",
+        bolt: "config = { us = 20000 }\nbatch = 1\nlimits = { deadline = \"250ms\" }",
+        ..Setup::default()
+    };
+    let mut p = setup.over(plain(100));
+    let ended = p.run();
+    let t = ended.report.totals();
+    assert_eq!((t.completed, t.dropped, t.pending), (100, 0, 0));
+    assert!(t.trees_timed_out > 0 && t.trees_failed == 0, "{t:?}");
+    assert!(bolt(&ended.report, "bolt").stale > 0, "what is over is not worked on");
+    p.journal.check_acked(0..100);
+    let told: Vec<_> = (0..100).flat_map(|id| p.journal.failures(id)).collect();
+    assert!(told.iter().all(|(_, f)| f.class == Class::Timeout), "{told:?}");
+    let queued = told.iter().filter(|(_, f)| f.cost == Cost::Free && f.reason.contains("queues")).count();
+    assert!(queued > 0, "{told:?}");
+    assert!(bolt(&ended.report, "bolt").executed < 200, "goodput, not a livelock: {:?}", ended.report);
+    assert_eq!(ended.exit_code(), 0);
 }

@@ -33,12 +33,13 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     }
     let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);
     for group in digits.chunks(4) {
-        let mut bits = 0;
+        let mut bits: u32 = 0;
         for i in 0..4 {
             bits = bits << 6 | group.get(i).map_or(Some(0), |digit| value(*digit))?;
         }
         let taken = group.len() - 1;
-        if bits << (8 + 8 * taken) != 0 {
+        // What the padding leaves of the last digit is zero.
+        if bits & (0xff_ffff >> (8 * taken)) != 0 {
             return None;
         }
         bytes.extend_from_slice(&bits.to_be_bytes()[1..=taken]);

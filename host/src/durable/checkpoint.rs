@@ -8,6 +8,7 @@
 //! another's, is refused and never guessed at.
 
 use super::DurableError;
+use super::base64;
 use super::files::{Files, replace};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -177,5 +178,5 @@ fn checksum(spout: &str, task: u32, payload: &[u8]) -> String {
     let mut hash = Sha256::new();
     hash.update(format!("{spout}\n{task}\n"));
     hash.update(payload);
-    format!("{:x}", hash.finalize())
+    base64::text(&hash.finalize())
 }

@@ -5,7 +5,7 @@
 //! nothing is pending, or a pass settles nothing and nothing is to come.
 
 use super::env::Event;
-use super::inbox::Command;
+use super::inbox::{Command, Inbox};
 use super::running::{How, Running};
 use anchorbolt_core::port::SpoutError;
 use std::sync::atomic::Ordering::Relaxed;
@@ -165,8 +165,10 @@ impl<'a> Drain<'a> {
             return true;
         }
         if self.mode == Some(Mode::Bounded) && !self.more_to_come() {
-            self.unfinished = true;
-            return false;
+            // Acks that were on their way when the figures were read have arrived by now.
+            let (left, moved) = (self.pending() > 0, self.settled() != before);
+            self.unfinished = left && !moved;
+            return left && moved;
         }
         self.wait_for_event();
         true
@@ -229,11 +231,16 @@ impl<'a> Drain<'a> {
         self.running.watch.spouts.iter().map(|(_, cell)| cell.figures().pending).sum()
     }
 
-    /// Whether something will move by itself: a retry that waits, or tuples that are on their way.
+    /// Whether something will move by itself: a retry that waits, tuples or acks on their way. In the order in
+    /// which they travel, so that nothing slips by.
     fn more_to_come(&self) -> bool {
-        let watch = &self.running.watch;
+        let running = self.running;
+        let busy = |inbox: &Inbox| !inbox.is_idle();
+        let ackers = running.workers.iter().filter(|w| w.component.is_none());
         self.patient
-            || watch.spouts.iter().any(|(_, cell)| cell.waits_for_retry())
-            || !watch.env.bolt_inboxes.iter().all(|inbox| inbox.is_idle())
+            || running.watch.env.bolt_inboxes.iter().any(|inbox| busy(inbox))
+            || ackers.into_iter().any(|w| busy(&w.inbox))
+            || running.workers.iter().any(|w| busy(&w.inbox))
+            || running.watch.spouts.iter().any(|(_, cell)| cell.waits_for_retry())
     }
 }

@@ -12,9 +12,11 @@ use super::native::text;
 use super::outbox::Outbox;
 use super::pool::Pool;
 use super::running::{How, Running, Stopper, Watch, Worker};
+use super::seat::{Seat, owners, seats_of, sit};
 use super::shared::{Directories, Services, TaskShared};
+use super::spout_cell::SpoutCell;
 use super::spout_executor::SpoutExecutor;
-use super::spout_task::{SpoutCell, SpoutTask, SpoutTaskParts};
+use super::spout_task::{SpoutTask, SpoutTaskParts};
 use super::track::{TrackMap, Tracker};
 use crate::telemetry::{BoltCounters, Errors};
 use anchorbolt_core::ack::{Generations, Ledger, LedgerSettings};
@@ -82,15 +84,6 @@ fn spout_text(error: &SpoutError) -> &str {
     match error {
         SpoutError::Input(text) | SpoutError::Environment(text) => text,
     }
-}
-
-/// A place for an executor: its inbox and what it sleeps on.
-struct Seat {
-    component: usize,
-    /// Indexes among the component's tasks.
-    tasks: Vec<u32>,
-    inbox: Arc<Inbox>,
-    parker: Parker,
 }
 
 /// Starts a topology.
@@ -338,26 +331,6 @@ pub(super) fn ledger(parts: &SpoutTaskParts, shards: u32, shard: u32) -> Ledger 
         max_tree_age: parts.max_tree_age,
     };
     Ledger::new(settings, parts.generations.clone())
-}
-
-fn seats_of(component: usize, tasks: u32, executors: u32, bounds: Bounds) -> Vec<Seat> {
-    let executors = executors.clamp(1, tasks.max(1));
-    let seat = |e: u32| {
-        let (inbox, parker) = sit(bounds);
-        let tasks = (0..tasks).filter(|t| t % executors == e).collect();
-        Seat { component, tasks, inbox, parker }
-    };
-    (0..executors).map(seat).collect()
-}
-
-fn sit(bounds: Bounds) -> (Arc<Inbox>, Parker) {
-    let parker = Parker::new();
-    (Arc::new(Inbox::new(bounds, parker.unparker().clone())), parker)
-}
-
-/// The spout tasks in the order of their owner numbers: seat, and index among the spout's tasks.
-fn owners(seats: &[Seat]) -> Vec<(usize, u32)> {
-    seats.iter().enumerate().flat_map(|(s, seat)| seat.tasks.iter().map(move |t| (s, *t))).collect()
 }
 
 type BoltTasks = Vec<(usize, Arc<TaskShared>, Arc<BoltCounters>)>;

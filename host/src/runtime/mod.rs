@@ -10,6 +10,7 @@
 
 mod acker;
 mod bolt_executor;
+mod bolt_side;
 mod bolt_task;
 mod clock;
 mod death;
@@ -23,7 +24,10 @@ mod native;
 mod outbox;
 mod pool;
 mod running;
+mod seat;
 mod shared;
+mod spout_cell;
+mod spout_emit;
 mod spout_executor;
 mod spout_task;
 mod track;

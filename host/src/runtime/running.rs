@@ -3,7 +3,7 @@
 use super::drain::Drain;
 use super::env::{Env, Event};
 use super::inbox::{Command, Inbox};
-use super::spout_task::SpoutCell;
+use super::spout_cell::SpoutCell;
 use crate::telemetry::{BoltCounters, BoltFigures, Report, SpoutFigures};
 use anchorbolt_core::ids::Time;
 use anchorbolt_core::plan::Plan;

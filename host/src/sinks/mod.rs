@@ -21,8 +21,8 @@ pub use stdout::StdoutSink;
 use anchorbolt_core::manifest::kinds::SinkKind;
 use anchorbolt_core::port::{Bolt, Waker};
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
 
 /// The sink of a manifest. Paths are relative to `base`, the manifest's folder. `closed` is told once standard
 /// output is found closed: the run then ends quietly.

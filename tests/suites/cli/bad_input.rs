@@ -65,7 +65,8 @@ inputs = [{ from = "feed", stream = "other", grouping = "shuffle" }]
     let ran = cli.run(&["check"]);
     ran.check(2);
     let codes = [
-        "AB103", "AB106", "AB107", "AB108", "AB109", "AB110", "AB111", "AB202", "AB203", "AB301", "AB302", "AB304", "AB401",
+        "AB103", "AB106", "AB107", "AB108", "AB109", "AB110", "AB111", "AB202", "AB203", "AB301", "AB302",
+        "AB304", "AB401",
     ];
     let missing: Vec<_> = codes.iter().filter(|code| !ran.err.contains(&format!("error[{code}]"))).collect();
     assert!(missing.is_empty(), "{missing:?} not in\n{}", ran.err);
@@ -88,7 +89,7 @@ fn an_input_file_that_is_missing_a_folder_or_unreadable() {
     std::fs::remove_dir(cli.path("in.txt")).unwrap();
 
     let file = cli.file("in.txt", "secret\n");
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
     if super::may_read_all(&file) {
         println!("this user may read everything: not checked");
         return;
@@ -114,8 +115,16 @@ fn a_line_of_50_mb_is_dropped_with_both_figures_or_passes_when_the_limit_is_rais
     cli.file("in.txt", [&b"before\n"[..], &long, b"\nafter\n"].concat());
     let report = cli.report(1);
     check_sums(&report);
-    assert_eq!((number(&report, &["messages", "completed"]), number(&report, &["messages", "dropped"])), (2, 1));
-    let said = report["errors"].as_array().unwrap().iter().find(|e| e["class"] == "size").expect("an error of class size");
+    assert_eq!(
+        (number(&report, &["messages", "completed"]), number(&report, &["messages", "dropped"])),
+        (2, 1)
+    );
+    let said = report["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|e| e["class"] == "size")
+        .expect("an error of class size");
     let text = said["message"].as_str().unwrap();
     assert!(text.contains("50000000") && text.contains("16777216"), "both figures: {text}");
     assert_eq!(cli.read("out.jsonl"), "{\"line\":\"before\"}\n{\"line\":\"after\"}\n");

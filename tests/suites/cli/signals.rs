@@ -37,7 +37,10 @@ fn ctrl_c_and_sigterm_drain_and_exit_with_0() {
         let report: Value = serde_json::from_str(&ran.out).unwrap();
         let read = number(&report, &["messages", "read"]);
         assert!(read > 0);
-        assert_eq!((number(&report, &["messages", "completed"]), number(&report, &["messages", "pending"])), (read, 0));
+        assert_eq!(
+            (number(&report, &["messages", "completed"]), number(&report, &["messages", "pending"])),
+            (read, 0)
+        );
         assert_eq!(cli.read("out.jsonl").lines().count() as u64, read, "{signal}: what is acked is written");
     }
 }

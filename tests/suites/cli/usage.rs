@@ -59,13 +59,17 @@ fn the_report_has_the_keys_of_the_contract() {
         keys(&report),
         "version anchorbolt topology started elapsed_s plugins messages trees latency_us spouts bolts errors"
     );
-    assert_eq!(keys(&report["messages"]), "read completed untracked dead_lettered dropped handed_back pending skipped");
+    assert_eq!(
+        keys(&report["messages"]),
+        "read completed untracked dead_lettered dropped handed_back pending skipped"
+    );
     assert_eq!(keys(&report["trees"]), "emitted acked failed timed_out pending replayed");
     assert_eq!(keys(&report["latency_us"]), "mean p50 p99 p999 max");
     assert_eq!(keys(&report["spouts"]["lines"]), "read emitted acked failed pending");
-    for key in "executed emitted transferred acked failed faults deaths restarts state_lost stale held queued \
+    for key in
+        "executed emitted transferred acked failed faults deaths restarts state_lost stale held queued \
                 execute_ns_per_tuple memory_bytes cpu_s"
-        .split_whitespace()
+            .split_whitespace()
     {
         assert!(!report["bolts"]["out"][key].is_null(), "{key}: {report:#}");
     }
@@ -88,7 +92,10 @@ fn invalid_utf_8_passes_as_bytes() {
     let cli = Cli::new(&copy("", ""));
     cli.file("in.txt", b"good\n\xff\xfe\xc3(\nalso good\n");
     assert_eq!(number(&cli.report(0), &["messages", "completed"]), 3);
-    assert_eq!(cli.read("out.jsonl"), "{\"line\":\"good\"}\n{\"line\":{\"base64\":\"//7DKA==\"}}\n{\"line\":\"also good\"}\n");
+    assert_eq!(
+        cli.read("out.jsonl"),
+        "{\"line\":\"good\"}\n{\"line\":{\"base64\":\"//7DKA==\"}}\n{\"line\":\"also good\"}\n"
+    );
 }
 
 #[test]
@@ -97,7 +104,10 @@ fn a_limit_reads_so_many_and_ends() {
     let ran = cli.run(&["run", "--limit", "1234", "--json"]);
     ran.check(0);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((number(&report, &["messages", "read"]), number(&report, &["messages", "completed"])), (1234, 1234));
+    assert_eq!(
+        (number(&report, &["messages", "read"]), number(&report, &["messages", "completed"])),
+        (1234, 1234)
+    );
 }
 
 #[test]
@@ -152,7 +162,11 @@ fn check_says_what_would_run_and_check_json_is_a_list_of_diagnostics() {
     let list = json["diagnostics"].as_array().unwrap();
     assert!(list.len() >= 2, "{json:#}");
     for d in list {
-        assert!(d["code"].as_str().unwrap().starts_with("AB") && d["severity"].is_string() && d["message"].is_string());
+        assert!(
+            d["code"].as_str().unwrap().starts_with("AB")
+                && d["severity"].is_string()
+                && d["message"].is_string()
+        );
     }
     let unknown = list.iter().find(|d| d["code"] == "AB103").unwrap();
     assert_eq!((unknown["line"].as_u64(), unknown["column"].as_u64()), (Some(3), Some(1)));
@@ -182,7 +196,9 @@ fn inspect_shows_what_a_plugin_is() {
 #[test]
 fn arguments_that_make_no_sense_are_the_users_input() {
     let cli = Cli::new(&copy("", ""));
-    for args in [&["run", "--limit", "0"][..], &["run", "--colour"], &["fly"], &[], &["run", "--log-level", "loud"]] {
+    for args in
+        [&["run", "--limit", "0"][..], &["run", "--colour"], &["fly"], &[], &["run", "--log-level", "loud"]]
+    {
         let ran = cli.run(args);
         ran.check(2);
         assert!(!ran.err.is_empty());

@@ -70,6 +70,18 @@ const NEVER: &[Never] = &[
         why: "a sink knows its port and nothing of what runs it",
     },
     Never {
+        folder: "host/src/durable/",
+        never: &[
+            "crate::runtime",
+            "crate::spouts",
+            "crate::sinks",
+            "crate::assemble",
+            "crate::wasm",
+            "anchorbolt_wasm",
+        ],
+        why: "what outlives the process knows nothing of what runs in it",
+    },
+    Never {
         folder: "host/src/telemetry/",
         never: &[
             "crate::runtime",
@@ -104,6 +116,11 @@ const ONLY: &[Only] = &[
         only: &["crate::retry", "crate::ids", "crate::failure"],
     },
     Only { folder: "host/core/src/pace/", scope: "crate", only: &["crate::pace", "crate::ids"] },
+    Only {
+        folder: "host/core/src/port/",
+        scope: "crate",
+        only: &["crate::port", "crate::ids", "crate::failure"],
+    },
     Only { folder: "host/core/src/offsets/", scope: "crate", only: &["crate::offsets", "crate::ids"] },
     Only {
         folder: "host/core/src/supervise/",
@@ -247,6 +264,7 @@ mod tests {
         assert_eq!(breaches("host/src/spouts/a.rs", "use crate::sinks::X;"), 1);
         assert_eq!(breaches("host/src/sinks/a.rs", "use super::super::spouts::X;"), 1);
         assert_eq!(breaches("host/src/telemetry/a.rs", "use crate::runtime::X;"), 1);
+        assert_eq!(breaches("host/src/durable/a.rs", "use crate::runtime::X;"), 1);
     }
 
     #[test]

@@ -202,7 +202,9 @@ impl Router {
         mut source: Source<'_, '_>,
         draw: &mut impl FnMut() -> Edge,
     ) -> Result<u32, RowFault> {
-        self.check(stream, placed.first().copied().unwrap_or(0), row)?;
+        // Receivers that a grouping picked are not targets that the emitter named.
+        let target = if self.direct(stream) { placed.first().copied().unwrap_or(0) } else { 0 };
+        self.check(stream, target, row)?;
         let mut rest = placed;
         for r in 0..self.streams[stream as usize].routes.len() {
             let route = &self.streams[stream as usize].routes[r];

@@ -42,6 +42,8 @@ pub struct Effects {
     pub repeated: u64,
     /// Kept handles that were settled.
     settled_kept: Vec<u32>,
+    /// Handles that failed in this call for a bad emission.
+    blamed: Vec<u32>,
 }
 
 impl Effects {
@@ -52,6 +54,7 @@ impl Effects {
         self.resets.clear();
         self.errors.clear();
         self.settled_kept.clear();
+        self.blamed.clear();
         (self.emitted, self.transferred, self.acked, self.failed) = (0, 0, 0, 0);
         (self.violations, self.repeated) = (0, 0);
     }
@@ -72,6 +75,12 @@ impl Effects {
         entry.state = State::Settled;
         self.failed += 1;
         self.fails.extend(entry.lineage.iter().map(|(root, _)| (root, failure.clone())));
+    }
+
+    /// Whether these anchors, of which there are some, failed in this call already: then the guest could not
+    /// know, and what it goes on to emit for them is left out.
+    fn all_blamed(&self, anchors: &[u32]) -> bool {
+        !self.blamed.is_empty() && !anchors.is_empty() && anchors.iter().all(|a| self.blamed.contains(a))
     }
 
     #[inline]
@@ -138,6 +147,9 @@ impl Applier {
         for (i, &stream) in e.streams.iter().enumerate() {
             let row = &e.data[e.offsets[i] as usize..e.offsets[i + 1] as usize];
             let anchors = &e.anchors[e.anchor_offsets[i] as usize..e.anchor_offsets[i + 1] as usize];
+            if effects.all_blamed(anchors) {
+                continue;
+            }
             let target = e.targets.get(i).copied().unwrap_or(0);
             let to = match placed {
                 Some(list) => To::Placed(list.get(i).map_or(&[], |l| &l[..])),
@@ -178,6 +190,7 @@ impl Applier {
                 effects.fail_entry(entry, &failure);
                 effects.violations += 1;
                 effects.settled_kept.push(handle);
+                effects.blamed.push(handle);
             }
         }
         Ok(())

@@ -86,6 +86,21 @@ fn a_bad_row_fails_its_anchors_and_no_other() {
 }
 
 #[test]
+fn what_follows_a_bad_row_of_the_same_tuple_is_left_out() {
+    let log = vec![Op::Emit(emission(&[2], b"")), Op::Emit(emission(&[2], ROW)), Op::Ack(vec![2, 1])];
+    let (result, effects, _) = apply(log);
+    assert_eq!(result, Ok(()));
+    assert_eq!((effects.fails.len(), effects.emitted, effects.acks), (1, 0, vec![(root(0), 7)]));
+}
+
+#[test]
+fn placed_rows_go_where_they_were_placed() {
+    let (result, effects, _) = apply(vec![Op::EmitPlaced(emission(&[1], ROW), vec![vec![2, 2]]), Op::Ack(vec![1])]);
+    assert_eq!((result, effects.fails.len()), (Ok(()), 0));
+    assert_eq!((effects.emitted, effects.transferred), (1, 2));
+}
+
+#[test]
 fn a_row_larger_than_the_limit_has_a_class_of_its_own() {
     let mut row = vec![0x91, 0xd9, 62];
     row.extend([b'x'; 62]);

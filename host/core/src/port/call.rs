@@ -1,0 +1,158 @@
+//! One call of a bolt: columns in, an ordered log out, or a death.
+//!
+//! In: tuples, and the answers of the runtime while it runs. Out: what the call did. Invariant: the log takes
+//! effect as a whole when the call returns, and not at all when it dies.
+
+use crate::failure::Class;
+use crate::ids::TaskId;
+use std::time::Duration;
+
+/// The input of one call in columns, as `wit/` describes it: n tuples.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tuples {
+    /// n handles.
+    pub ids: Vec<u32>,
+    /// n indexes into [`Context::inputs`].
+    pub inputs: Vec<u32>,
+    /// n+1 offsets into `data`.
+    pub offsets: Vec<u32>,
+    /// Encoded rows.
+    pub data: Vec<u8>,
+    /// 0, or 1: the guest calls `progress` before each tuple.
+    pub stride: u32,
+}
+
+impl Tuples {
+    /// How many tuples there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The encoded row of tuple `i`; empty when the columns disagree.
+    pub fn row(&self, i: usize) -> &[u8] {
+        match (self.offsets.get(i), self.offsets.get(i + 1)) {
+            (Some(&a), Some(&z)) => self.data.get(a as usize..z as usize).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// Removes all tuples and keeps the buffers.
+    pub fn clear(&mut self) {
+        self.ids.clear();
+        self.inputs.clear();
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.data.clear();
+        self.stride = 0;
+    }
+}
+
+/// The output of a call in columns: m emissions. From a guest, every number is hostile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Emissions {
+    /// m indexes into the declared output streams.
+    pub streams: Vec<u32>,
+    /// Empty, or m task ids for direct streams.
+    pub targets: Vec<u32>,
+    /// m+1 offsets into `anchors`.
+    pub anchor_offsets: Vec<u32>,
+    /// Handles.
+    pub anchors: Vec<u32>,
+    /// m+1 offsets into `data`.
+    pub offsets: Vec<u32>,
+    /// Encoded rows.
+    pub data: Vec<u8>,
+}
+
+/// The kinds of failure that a bolt can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailKind {
+    /// This tuple's fault.
+    Fail,
+    /// Something outside is down.
+    Retry,
+    /// Never again.
+    Reject,
+}
+
+/// One entry of a call's ordered log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Rows to send.
+    Emit(Emissions),
+    /// Rows whose targets were drawn during the call: the task ids of each.
+    EmitPlaced(Emissions, Vec<Vec<TaskId>>),
+    /// Tuples that are done.
+    Ack(Vec<u32>),
+    /// Tuples that failed: handle, kind, reason.
+    Fail(Vec<(u32, FailKind, String)>),
+    /// Trees whose timeout starts again.
+    ResetTimeout(Vec<u32>),
+    /// An error for the report that fails nothing.
+    ReportError(String),
+}
+
+/// What `describe` tells of one tuple.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TupleInfo {
+    /// The task that emitted it.
+    pub source_task: TaskId,
+    /// `SPOUT@POSITION`; none when untracked.
+    pub message_id: Option<String>,
+    /// 1 at the first attempt.
+    pub attempt: u32,
+    /// Since the message was emitted.
+    pub age: Duration,
+    /// The same over attempts: the message id and the path of emission ordinals.
+    pub identity: String,
+}
+
+/// What the runtime answers while a call runs.
+pub trait CallServices: Send {
+    /// Draws the targets of emissions at once. An error is a violation that ends the call.
+    fn place(&mut self, emissions: &Emissions) -> Result<Vec<Vec<TaskId>>, String>;
+    /// Describes live handles. An error is a violation that ends the call.
+    fn describe(&mut self, ids: &[u32]) -> Result<Vec<TupleInfo>, String>;
+    /// The call has come to tuple `index`.
+    fn progress(&mut self, index: u32);
+}
+
+/// What a call may use and what it leaves behind.
+#[derive(Default)]
+pub struct Call {
+    /// What the call did, in order; applied when it returns, discarded when it dies.
+    pub log: Vec<Op>,
+    /// How many tuples the call may be charged for: its limits are those of one tuple times this (at
+    /// least 1).
+    pub tuples: u32,
+    /// The runtime's answers; handed in and out of the instance by value.
+    pub services: Option<Box<dyn CallServices>>,
+}
+
+/// How a call ended when it did not end well. The three are kept apart by type: a declared failure costs
+/// tuples, a death costs the instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallError {
+    /// The component returned an error. What it settled counts.
+    Declared(String),
+    /// The instance is gone: nothing of the call counts, and it must not be called again.
+    Died(Death),
+}
+
+/// The end of an instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Death {
+    /// `Trap`, `Deadline`, `Memory`, `Exit`, `Protocol` or `Host`.
+    pub class: Class,
+    /// What happened, for a person, with both figures where a limit was hit.
+    pub reason: String,
+    /// The guest's last words.
+    pub output: String,
+    /// The tuple that `progress` had reached, when the call used it.
+    pub reached: Option<u32>,
+}

@@ -1,0 +1,17 @@
+//! The ports: what spouts, bolts and instances look like to the runtime, and the plain data between them.
+//!
+//! [`Spout`] and [`Bolt`] are for whoever embeds the host and writes native components. [`Instance`] is the
+//! lower port that a WebAssembly instance (or the adapter round a native bolt) implements: it works on
+//! columns and may die.
+
+mod bolt;
+mod call;
+mod declaration;
+mod instance;
+mod spout;
+
+pub use bolt::{Bolt, Collector};
+pub use call::{Call, CallError, CallServices, Death, Emissions, FailKind, Op, TupleInfo, Tuples};
+pub use declaration::{Context, ContextInput, ContextOutput, DEFAULT_STREAM, Declaration, StreamDeclaration};
+pub use instance::{Instance, InstanceFactory};
+pub use spout::{Next, Replay, Spout, SpoutContext, SpoutError, SpoutOutput, Waker};

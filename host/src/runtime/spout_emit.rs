@@ -1,0 +1,210 @@
+//! What a spout task sends: retries that are due, then new messages, each row as a tree of its own.
+//!
+//! In: kept rows, the spout's output. Out: tuples in the router, registrations in the ledger. Invariant: a tree is
+//! registered before its tuples leave, and no more is emitted than there is room for.
+
+use super::env::Event;
+use super::spout_cell::State;
+use super::spout_task::SpoutTask;
+use super::track::{Track, TrackMap};
+use anchorbolt_core::failure::{Class, Cost, Failure};
+use anchorbolt_core::grouping::{RowFault, Source};
+use anchorbolt_core::ids::{Edge, MessageId, Time};
+use anchorbolt_core::messages::MessageSlot;
+use anchorbolt_core::port::{Next, SpoutOutput};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Most messages that one turn asks a spout for.
+const TURN_MESSAGES: usize = 256;
+
+impl SpoutTask {
+    /// Retries that are due, before new messages.
+    pub(super) fn emit_due(&mut self, state: &mut State, now: Time) -> bool {
+        let mut worked = false;
+        for _ in 0..TURN_MESSAGES {
+            let Some(slot) = state.messages.take_due(now) else { break };
+            worked = true;
+            let rows = state.messages.lend_rows(slot);
+            rows.iter().for_each(|(stream, row)| self.emit_row(state, slot, stream, row, now));
+            state.messages.return_rows(slot, rows);
+        }
+        worked
+    }
+
+    /// New messages, as many as there is room for.
+    pub(super) fn emit_new(&mut self, state: &mut State, map: &TrackMap, now: Time, full: &mut bool) -> bool {
+        if !self.reading || self.done || self.is_idle(now) {
+            return false;
+        }
+        let room = if self.parts.tracking { state.messages.room() } else { TURN_MESSAGES };
+        let budget = room.min(TURN_MESSAGES);
+        *full = budget == 0;
+        let granted = if budget == 0 { 0 } else { self.claim(budget) };
+        if granted == 0 {
+            return false;
+        }
+        let before = state.messages.counts().read;
+        let next = state.spout.next(&mut self.output, granted);
+        let mut output = std::mem::take(&mut self.output);
+        self.take_output(state, &mut output, now);
+        output.clear();
+        self.output = output;
+        let read = state.messages.counts().read - before;
+        self.account(granted, read, map);
+        let more = next == Ok(Next::More);
+        match next {
+            Ok(Next::More) => {}
+            Ok(Next::Idle(wait)) => self.idle_until = Some(wait.map(|d| now.after(d))),
+            Ok(Next::Done) => self.exhausted(),
+            Err(error) => {
+                self.done = true;
+                self.env.tell(Event::SpoutFailed(error));
+            }
+        }
+        read > 0 || more
+    }
+
+    fn is_idle(&mut self, now: Time) -> bool {
+        if self.idle_until.is_some_and(|until| until.is_some_and(|at| at <= now)) {
+            self.idle_until = None;
+        }
+        self.idle_until.is_some()
+    }
+
+    /// Claims messages of what the run may still read. With none left the task waits: another may give
+    /// some back.
+    fn claim(&mut self, budget: usize) -> usize {
+        if self.env.quota.load(Relaxed) == u64::MAX {
+            return budget;
+        }
+        let take = |left: u64| Some(left.saturating_sub(budget as u64));
+        let left = self.env.quota.fetch_update(Relaxed, Relaxed, take).unwrap_or(0);
+        if left == 0 {
+            self.idle_until = Some(None);
+        }
+        left.min(budget as u64) as usize
+    }
+
+    /// Gives back what was claimed and not read, and says when the run has read all that it may.
+    fn account(&mut self, granted: usize, read: u64, map: &TrackMap) {
+        if self.env.quota.load(Relaxed) == u64::MAX {
+            return;
+        }
+        let unread = (granted as u64).saturating_sub(read);
+        if unread > 0 {
+            self.env.quota.fetch_add(unread, Relaxed);
+            map.spouts.iter().for_each(|spout| spout.poke());
+        }
+        let take = |left: u64| Some(left.saturating_sub(read));
+        let left = self.env.to_read.fetch_update(Relaxed, Relaxed, take).unwrap_or(0);
+        if (1..=read).contains(&left) {
+            self.env.tell(Event::LimitReached);
+        }
+    }
+
+    fn exhausted(&mut self) {
+        self.done = true;
+        if !std::mem::replace(&mut self.told, true) {
+            self.env.tell(Event::Exhausted);
+        }
+    }
+
+    fn take_output(&mut self, state: &mut State, output: &mut SpoutOutput, now: Time) {
+        for i in 0..output.len() {
+            let (stream, row) = (output.streams.get(i).copied().unwrap_or(0), output.row(i));
+            match output.ids.get(i).copied().flatten() {
+                Some(id) if self.parts.tracking => {
+                    let Some(slot) = state.messages.begin(id, now) else { continue };
+                    state.messages.keep_row(slot, stream, row);
+                    self.emit_row(state, slot, stream, row, now);
+                }
+                id => self.emit_untracked(state, id, stream, row),
+            }
+        }
+        for (id, failure) in output.refused.drain(..) {
+            if state.messages.refuse(id, failure, now).is_none() {
+                tracing::error!("a message was refused while the table of messages was full");
+            }
+        }
+    }
+
+    /// One row of a message: a tree of its own.
+    #[inline]
+    fn emit_row(&mut self, state: &mut State, slot: MessageSlot, stream: u32, row: &[u8], now: Time) {
+        let Some(root) = state.messages.open_tree(slot, now) else { return };
+        let attempt = state.messages.attempt(slot);
+        let rng = &mut self.rng;
+        let mut draw = || edge(rng);
+        let routed = self.parts.router.route(stream, 0, row, attempt, Source::One(root), &mut draw);
+        let (xor, fault) = match routed {
+            Ok((xor, _)) => (xor, None),
+            Err(fault) => (1, Some(fault)),
+        };
+        if let Some(ledger) = state.ledgers.first_mut() {
+            ledger.register(root, xor, now);
+            if let Some(fault) = fault {
+                ledger.fail(root, self.row_failure(&fault));
+            }
+        } else if let Some(n) = std::num::NonZero::new(self.begins.len()) {
+            let acker = root.slot() as usize % n;
+            self.begins[acker].push((root, xor));
+            if let Some(fault) = fault {
+                // Told to the acker behind the registration, through the same queue.
+                self.cancels.push(root);
+                self.env.failure(&self.row_failure(&fault));
+            }
+        }
+    }
+
+    fn emit_untracked(&mut self, state: &mut State, id: Option<MessageId>, stream: u32, row: &[u8]) {
+        let new = state.messages.untracked(id);
+        let rng = &mut self.rng;
+        let mut draw = || edge(rng);
+        if let Err(fault) = self.parts.router.route(stream, 0, row, 1, Source::None, &mut draw) {
+            self.env.failure(&self.row_failure(&fault));
+        }
+        if let (true, Some(id)) = (new, id) {
+            self.acked.push(id);
+        }
+    }
+
+    fn row_failure(&self, fault: &RowFault) -> Failure {
+        let class = if matches!(fault, RowFault::Size { .. }) { Class::Size } else { Class::Protocol };
+        Failure {
+            class,
+            cost: Cost::Final,
+            component: self.parts.name.clone(),
+            task: 0,
+            reason: format!("the spout emitted a bad row: {fault}"),
+            output: String::new(),
+            input: None,
+        }
+    }
+
+    /// Registrations go to the ackers before the tuples go to the bolts.
+    pub(super) fn send_begins(&mut self, map: &TrackMap, now: Time) {
+        for (list, acker) in self.begins.iter_mut().zip(&map.ackers) {
+            if !list.is_empty() {
+                acker.track(Track::Begin(now, std::mem::take(list)));
+            }
+        }
+    }
+
+    pub(super) fn send_cancels(&mut self, map: &TrackMap) {
+        for root in self.cancels.drain(..) {
+            if let Some(acker) = map.ackers.get(map.place(root)) {
+                acker.track(Track::Cancel(vec![root]));
+            }
+        }
+    }
+}
+
+#[inline]
+fn edge(rng: &mut fastrand::Rng) -> Edge {
+    loop {
+        let edge = rng.u64(..);
+        if edge != 0 {
+            return edge;
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The data folder: made, locked, refused.
+
+use anchorbolt_host::durable::{DataDir, Layout};
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use tempfile::tempdir;
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn refused(root: &Path) -> String {
+    DataDir::open(root, false).unwrap_err().to_string()
+}
+
+#[test]
+fn a_new_folder_has_everything_and_is_for_its_owner_alone() {
+    let dir = tempdir().unwrap();
+    let root = Layout::beside(&dir.path().join("topology.toml"), "word-count");
+    assert_eq!(root, dir.path().join(".anchorbolt/word-count"));
+    let data = DataDir::open(&root, false).unwrap();
+    assert_eq!(fs::read_to_string(root.join("VERSION")).unwrap(), "1\n");
+    assert_eq!(fs::read_to_string(root.join("lock")).unwrap(), format!("{}\n", std::process::id()));
+    for folder in [root.clone(), dir.path().join(".anchorbolt"), data.layout().checkpoints()] {
+        assert_eq!(mode(&folder), 0o700, "{}", folder.display());
+    }
+    for file in ["VERSION", "lock"] {
+        assert_eq!(mode(&root.join(file)), 0o600, "{file}");
+    }
+    drop(data);
+    DataDir::open(&root, false).unwrap();
+    assert_eq!(Layout::look(&root).unwrap().dead_letters(), root.join("dead-letters.jsonl"));
+}
+
+#[test]
+fn a_second_host_is_told_who_has_it() {
+    let dir = tempdir().unwrap();
+    let first = DataDir::open(dir.path(), false).unwrap();
+    let text = refused(dir.path());
+    let pid = format!("is in use by process {};", std::process::id());
+    assert!(text.contains(&pid) && text.contains("--data-dir"), "{text}");
+    Layout::look(dir.path()).unwrap();
+    File::create(dir.path().join("lock")).unwrap();
+    assert!(
+        refused(dir.path()).contains("is in use by another process;"),
+        "it has not written its number yet"
+    );
+    drop(first);
+    DataDir::open(dir.path(), false).unwrap();
+}
+
+#[test]
+fn a_lock_file_that_a_dead_host_left_locks_nothing() {
+    let dir = tempdir().unwrap();
+    fs::write(dir.path().join("lock"), "1\n").unwrap();
+    fs::write(dir.path().join("VERSION.new"), "").unwrap();
+    DataDir::open(dir.path(), false).unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("VERSION")).unwrap(), "1\n");
+}
+
+#[test]
+fn another_version_or_another_folder_is_refused_and_left_alone() {
+    let dir = tempdir().unwrap();
+    fs::write(dir.path().join("VERSION"), "7\n").unwrap();
+    let text = refused(dir.path());
+    assert!(text.contains("newer anchorbolt (format 7, this one knows 1)"), "{text}");
+    assert_eq!(Layout::look(dir.path()).unwrap_err().to_string(), text);
+    for odd in ["", "one", "0", "-1", "1 1"] {
+        fs::write(dir.path().join("VERSION"), odd).unwrap();
+        assert!(refused(dir.path()).contains("does not hold the number of a format"), "{odd:?}");
+    }
+    fs::write(dir.path().join("VERSION"), "9".repeat(1000)).unwrap();
+    assert!(refused(dir.path()).contains("more than 64 bytes"));
+    fs::remove_file(dir.path().join("VERSION")).unwrap();
+    fs::write(dir.path().join("thesis.tex"), "").unwrap();
+    assert!(refused(dir.path()).contains("`thesis.tex` is in it already"));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was made in it");
+    assert!(Layout::look(dir.path()).unwrap_err().to_string().contains("is no data folder"));
+    let file = dir.path().join("thesis.tex");
+    assert!(refused(&file).contains("can't be made a data folder"), "{}", refused(&file));
+}
+
+#[test]
+fn reset_removes_the_checkpoints_and_keeps_the_letters() {
+    let dir = tempdir().unwrap();
+    let data = DataDir::open(dir.path(), false).unwrap();
+    let layout = data.layout().clone();
+    fs::write(layout.checkpoints().join("lines.0.checkpoint"), "x").unwrap();
+    fs::write(layout.checkpoints().join("lines.0.checkpoint.new"), "x").unwrap();
+    fs::write(layout.dead_letters(), "{}\n").unwrap();
+    assert!(DataDir::open(dir.path(), true).is_err(), "not while a host has it");
+    assert_eq!(fs::read_dir(layout.checkpoints()).unwrap().count(), 2);
+    drop(data);
+    DataDir::open(dir.path(), false).unwrap();
+    assert_eq!(fs::read_dir(layout.checkpoints()).unwrap().count(), 2);
+    DataDir::open(dir.path(), true).unwrap();
+    assert_eq!(fs::read_dir(layout.checkpoints()).unwrap().count(), 0);
+    assert_eq!(fs::read_to_string(layout.dead_letters()).unwrap(), "{}\n");
+}

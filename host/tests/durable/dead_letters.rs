@@ -1,0 +1,201 @@
+//! Dead letters: the file as the reference describes it, and what can be asked of it.
+
+use crate::support::{ids, letter, moment, open};
+use anchorbolt_core::failure::{Class, Cost, FailedInput, Failure};
+use anchorbolt_core::ids::Time;
+use anchorbolt_core::messages::Attempt;
+use anchorbolt_host::durable::letter::wall;
+use anchorbolt_host::durable::{DeadLetters, Filter, LetterAttempt, Letters, SystemFiles, Tombstone};
+use serde_json::{Value, json};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tempfile::{TempDir, tempdir};
+
+fn folder() -> (TempDir, PathBuf) {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("dead-letters.jsonl");
+    (dir, path)
+}
+
+#[test]
+fn a_line_is_as_the_reference_says() {
+    let (_dir, path) = folder();
+    let mut letters = open(&path);
+    let mut one = letter(7);
+    one.attempts[0].input = None;
+    letters.put(&[one, letter(8)]).unwrap();
+    letters.retire(&[letter(7).id], Tombstone::Purged, moment(9)).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        r#"{"id":"lines@a.md:7","time":"2026-01-01T00:00:07Z","topology":"word-count","spout":"lines","#
+            .to_owned()
+            + r#""position":{"path":"a.md","offset":7},"bytes":"/wB4","fields":{"line":"a \u0001"},"#
+            + r#""attempts":[{"n":1,"time":"2026-01-01T00:00:07Z","component":"split","task":3,"class":"trap","#
+            + r#""reason":"panicked at \"bad\"\nline","output":"last words\n","input":null}]}"#
+    );
+    let second: Value = serde_json::from_str(lines[1]).unwrap();
+    let input = json!({ "stream": "lines/default", "row": ["a \u{1}"] });
+    assert_eq!(second["attempts"][0]["input"], input);
+    assert_eq!(lines[2], r#"{"id":"lines@a.md:7","tombstone":"purged","time":"2026-01-01T00:00:09Z"}"#);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_letter_comes_back_as_it_was() {
+    let (_dir, path) = folder();
+    let mut all = Vec::new();
+    for (offset, class) in Class::ALL.into_iter().enumerate() {
+        let mut one = letter(offset as u64);
+        one.id = format!("lines@odd \"{offset}\"\n\u{1F980}:1");
+        one.bytes = (0..=255).cycle().take(offset * 1000).collect();
+        let mut attempt = one.attempts[0].clone();
+        (attempt.n, attempt.class) = (2, class);
+        attempt.time = moment(3).replace_millisecond(123).unwrap();
+        one.attempts.push(attempt);
+        all.push(one);
+    }
+    assert_eq!(open(&path).put(&all).unwrap(), all.len());
+    let letters = open(&path);
+    for one in all {
+        assert_eq!(letters.letters().get(&one.id).unwrap(), Some(one));
+    }
+    assert_eq!(letters.letters().get("lines@nowhere").unwrap(), None);
+}
+
+#[test]
+fn a_message_has_one_letter_and_a_new_one_only_when_that_is_over() {
+    let (_dir, path) = folder();
+    let mut letters = open(&path);
+    assert_eq!(letters.put(&[letter(1), letter(2), letter(1)]).unwrap(), 2);
+    assert_eq!(letters.put(&[letter(2), letter(3)]).unwrap(), 1);
+    drop(letters);
+    let mut letters = open(&path);
+    assert_eq!(letters.put(&[letter(1), letter(2), letter(3)]).unwrap(), 0);
+    let over = [letter(2).id, "lines@unknown".to_owned(), letter(2).id];
+    assert_eq!(letters.retire(&over, Tombstone::Replayed, moment(0)).unwrap(), 1);
+    assert!(!letters.letters().contains(&letter(2).id));
+    assert_eq!(letters.retire(&over, Tombstone::Replayed, moment(0)).unwrap(), 0);
+    assert_eq!(letters.put(&[letter(2)]).unwrap(), 1);
+    assert_eq!(ids(&letters, &Filter::default()), [letter(1).id, letter(3).id, letter(2).id]);
+    assert_eq!(ids(&open(&path), &Filter::default()), [letter(1).id, letter(3).id, letter(2).id]);
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 5);
+}
+
+#[test]
+fn filters_take_what_they_name() {
+    let (_dir, path) = folder();
+    let mut letters = open(&path);
+    let mut all: Vec<_> = (0..6).map(letter).collect();
+    all[1].spout = "words".to_owned();
+    all[2].attempts[0].component = "count".to_owned();
+    all[3].attempts[0].class = Class::Rejected;
+    all[4].attempts.clear();
+    letters.put(&all).unwrap();
+    let taken = |filter: Filter| -> Vec<u64> {
+        let ids = ids(&letters, &filter);
+        (0..6).filter(|offset| ids.contains(&letter(*offset).id)).collect()
+    };
+    let any = Filter::default;
+    assert_eq!(taken(any()), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(taken(Filter { spout: Some("words".to_owned()), ..any() }), [1]);
+    assert_eq!(taken(Filter { component: Some("split".to_owned()), ..any() }), [0, 1, 3, 5]);
+    assert_eq!(taken(Filter { class: Some(Class::Trap), ..any() }), [0, 1, 2, 5]);
+    assert_eq!(taken(Filter { since: Some(moment(2)), until: Some(moment(4)), ..any() }), [2, 3]);
+    assert_eq!(taken(Filter { ids: vec![letter(5).id, letter(0).id], ..any() }), [0, 5]);
+    let both = Filter { class: Some(Class::Trap), component: Some("count".to_owned()), ..any() };
+    assert_eq!(taken(both.clone()), [2]);
+    let mut positions = Vec::new();
+    letters.letters().positions("words", |position| positions.push(position.clone())).unwrap();
+    assert_eq!(positions, [json!({ "path": "a.md", "offset": 1 })]);
+    let mut exported = Vec::new();
+    assert_eq!(letters.letters().export(&both, &mut exported).unwrap(), 1);
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(String::from_utf8(exported).unwrap().trim_end(), text.lines().nth(2).unwrap());
+    assert_eq!(letters.purge(&Filter { class: Some(Class::Trap), ..any() }, moment(0)).unwrap(), 4);
+    assert_eq!(ids(&letters, &any()), [letter(3).id, letter(4).id]);
+}
+
+#[test]
+fn a_tool_may_look_while_the_host_writes() {
+    let (_dir, path) = folder();
+    assert!(Letters::look(&SystemFiles, &path).unwrap().is_none());
+    let mut letters = open(&path);
+    letters.put(&[letter(1)]).unwrap();
+    OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"id\":\"half").unwrap();
+    let looked = Letters::look(&SystemFiles, &path).unwrap().unwrap();
+    assert_eq!((looked.len(), looked.get(&letter(1).id).unwrap()), (1, Some(letter(1))));
+    assert!(fs::read(&path).unwrap().ends_with(b"half"), "it changes nothing");
+}
+
+#[test]
+fn lines_of_others_are_passed_over_and_kept() {
+    let (_dir, path) = folder();
+    open(&path).put(&[letter(1)]).unwrap();
+    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    // Another program has sorted the keys, and a person has left a note.
+    writeln!(file, "# the ones above are known\n").unwrap();
+    let sorted: Value = json!({ "attempts": [], "bytes": "", "fields": {}, "id": "x@1", "position": 1,
+        "spout": "x", "time": "2026-01-01T00:00:00+01:00", "topology": "t" });
+    writeln!(file, "{sorted}\n{}", r#"{"id":"x@2"}"#).unwrap();
+    let mut letters = DeadLetters::open(Arc::new(SystemFiles), &path, 100).unwrap();
+    assert_eq!((letters.letters().damaged(), letters.letters().len()), (1, 3));
+    assert_eq!(letters.letters().get("x@1").unwrap().unwrap().attempts, []);
+    let error = letters.letters().get("x@2").unwrap_err().to_string();
+    assert!(error.contains("is not a dead letter: `attempts` is missing; mend or remove it"), "{error}");
+    letters.retire(&[letter(1).id, "x@2".to_owned()], Tombstone::Purged, moment(0)).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(text, format!("# the ones above are known\n{sorted}\n"), "tidied");
+}
+
+#[test]
+fn an_end_that_no_host_wrote_is_refused_and_a_missing_line_end_is_mended() {
+    let (_dir, path) = folder();
+    fs::write(&path, "dear diary").unwrap();
+    let refused = DeadLetters::open(Arc::new(SystemFiles), &path, 1000).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("ends in something that is no dead letter"), "{refused}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "dear diary");
+    fs::remove_file(&path).unwrap();
+    open(&path).put(&[letter(1)]).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.trim_end()).unwrap();
+    assert_eq!(open(&path).letters().get(&letter(1).id).unwrap(), Some(letter(1)));
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn a_file_that_is_removed_or_replaced_is_noticed() {
+    let (dir, path) = folder();
+    let mut letters = open(&path);
+    letters.put(&[letter(1)]).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(letters.put(&[letter(1), letter(2)]).unwrap(), 2, "nobody has them any more");
+    let other = dir.path().join("other");
+    open(&other).put(&[letter(3)]).unwrap();
+    fs::rename(&other, &path).unwrap();
+    assert_eq!(letters.put(&[letter(2), letter(3)]).unwrap(), 1);
+    assert_eq!(ids(&open(&path), &Filter::default()), [letter(3).id, letter(2).id]);
+}
+
+#[test]
+fn an_attempt_has_the_wall_clock_and_the_input() {
+    let failure = Failure {
+        class: Class::Deadline,
+        cost: Cost::Fault,
+        component: "split".to_owned(),
+        task: 4,
+        reason: "too slow".to_owned(),
+        output: "so far".to_owned(),
+        input: Some(FailedInput { stream: "lines/default".to_owned(), row: vec![1, 2] }),
+    };
+    let attempt = Attempt { number: 3, ended: Time(1_500_000_000), failure: Arc::new(failure) };
+    let found = LetterAttempt::new(&attempt, moment(0), |input| json!(input.row));
+    assert_eq!((found.n, found.class, found.task), (3, Class::Deadline, 4));
+    assert_eq!(found.time, moment(1).replace_millisecond(500).unwrap());
+    assert_eq!(found.input.unwrap().row, json!([1, 2]));
+    assert_eq!(wall(moment(5), Time(u64::MAX)).year(), 2610);
+}
