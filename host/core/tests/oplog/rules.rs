@@ -95,7 +95,8 @@ fn what_follows_a_bad_row_of_the_same_tuple_is_left_out() {
 
 #[test]
 fn placed_rows_go_where_they_were_placed() {
-    let (result, effects, _) = apply(vec![Op::EmitPlaced(emission(&[1], ROW), vec![vec![2, 2]]), Op::Ack(vec![1])]);
+    let (result, effects, _) =
+        apply(vec![Op::EmitPlaced(emission(&[1], ROW), vec![vec![2, 2]]), Op::Ack(vec![1])]);
     assert_eq!((result, effects.fails.len()), (Ok(()), 0));
     assert_eq!((effects.emitted, effects.transferred), (1, 2));
 }
