@@ -10,6 +10,7 @@
 //! - [`telemetry`]: counters and the report.
 
 pub mod assemble;
+pub mod durable;
 pub mod runtime;
 pub mod sinks;
 pub mod spouts;

@@ -39,10 +39,10 @@ pub fn guest(name: &str) -> PathBuf {
     file
 }
 
-/// The command `anchorbolt`.
+/// The command `anchorbolt`. Built with the features of the tests, so that wasmtime is not compiled for it again.
 pub fn binary() -> PathBuf {
     static BUILT: OnceLock<()> = OnceLock::new();
-    BUILT.get_or_init(|| cargo(&["-p", "anchorbolt"]));
+    BUILT.get_or_init(|| cargo(&["--workspace", "--bin", "anchorbolt", "--example", "same-as-tests"]));
     target_dir().join("debug/anchorbolt")
 }
 

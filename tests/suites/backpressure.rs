@@ -78,8 +78,8 @@ fn a_trickle_is_not_held_back_by_any_batch_setting() {
             name = "trickle"
             [spouts.feed]
             kind = "generate"
-            count = 20
-            rate = 100
+            count = 12
+            rate = 10
             [bolts.bolt]
             plugin = "guest:identity"
             config = {{ fields = ["seq", "sentence"] }}
@@ -91,16 +91,21 @@ fn a_trickle_is_not_held_back_by_any_batch_setting() {
             "#
         ));
         let ended = topology.run();
-        check_flawless(&ended, 20);
+        check_flawless(&ended, 12);
         let latency = ended.report.latency;
-        assert!(latency.p50 < 5_000, "half are done within 5 ms, next to other tests: {latency:?}");
+        assert!(latency.p50 < 50_000, "the next comes after 100 ms: {latency:?}");
     }
 }
 
 #[test]
 fn a_slow_bolt_slows_the_spout_and_nothing_times_out() {
-    let topology = "queue-tuples = 8\nmax-spout-pending = 100\nmessage-timeout = \"3s\"";
-    let setup = Setup { guest: "slow", topology, bolt: "config = { us = 500 }", ..Setup::default() };
+    let topology = "queue-tuples = 8\nmax-spout-pending = 100\nmessage-timeout = \"20s\"";
+    let setup = Setup {
+        guest: "slow",
+        topology,
+        bolt: "config = { us = 500 }\nlimits = { deadline = \"10s\" }",
+        ..Setup::default()
+    };
     let mut p = setup.over(plain(1_000));
     let ended = p.run();
     check_flawless(&ended, 1_000);
@@ -268,7 +273,7 @@ fn a_slow_sink_slows_the_spout_and_nothing_times_out() {
             self.0.execute(tuples, out)
         }
     }
-    let topology = "queue-tuples = 4\nmax-spout-pending = 40\nmessage-timeout = \"3s\"";
+    let topology = "queue-tuples = 4\nmax-spout-pending = 40\nmessage-timeout = \"20s\"";
     let setup = Setup { guest: "identity", topology, sink: "batch = 2", ..Setup::default() };
     let p = setup.over(plain(600));
     let sink = p.sink.clone();

@@ -144,7 +144,7 @@ fn limits(l: &Limits) -> String {
 /// A size in the largest unit that divides it.
 fn size(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    match units.into_iter().find(|(bits, _)| bytes > 0 && bytes % (1 << bits) == 0) {
+    match units.into_iter().find(|(bits, _)| bytes > 0 && bytes.is_multiple_of(1 << bits)) {
         Some((bits, unit)) => format!("{}{unit}", bytes >> bits),
         None => format!("{bytes}B"),
     }

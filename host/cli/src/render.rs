@@ -145,7 +145,7 @@ error[AB110]: a topology can't be called \"Ä\"
     fn nothing_is_nothing_and_colours_are_colours() {
         assert_eq!(render(&sources(), &[], false), "");
         let diagnostic = Diagnostic::error("AB101", at(0, 0..1), "x");
-        assert!(render(&sources(), &[diagnostic.clone()], true).contains('\u{1b}'));
+        assert!(render(&sources(), std::slice::from_ref(&diagnostic), true).contains('\u{1b}'));
         assert!(!render(&sources(), &[diagnostic], false).contains('\u{1b}'));
     }
 }

@@ -6,6 +6,7 @@ use crate::{ENVIRONMENT, Exit, FINE, FOUND, INPUT, check, logs, render, say, tab
 use anchorbolt_host::assemble::{Loaded, RunOptions, StartError};
 use anchorbolt_host::core::port::SpoutError;
 use anchorbolt_host::runtime::{Ended, How, LaunchError, Running, Stopper};
+use std::io::Write;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -117,11 +118,16 @@ fn finish(args: &RunArgs, ended: &Ended, quiet: bool) -> Exit {
     code
 }
 
-/// Never leaves half a report.
+/// Never leaves half a report in a file. Links are followed, and what is no file (a pipe, a device) is
+/// written to as it is.
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return std::fs::OpenOptions::new().write(true).open(&path)?.write_all(text.as_bytes());
+    }
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
     std::fs::write(&part, text)?;
-    std::fs::rename(&part, path)
+    std::fs::rename(&part, &path)
 }

@@ -50,6 +50,9 @@ impl Lineage {
     }
 }
 
+/// The lineage of a tuple in several trees, with the tuple's index in its batch.
+pub type Many = (u32, Box<[(RootId, Edge)]>);
+
 /// Tuples that go from one task to another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
@@ -64,7 +67,7 @@ pub struct Batch {
     /// The edge of each tuple in its tree.
     pub edges: Vec<Edge>,
     /// The lineages of tuples in several trees, by index, ascending.
-    pub many: Vec<(u32, Box<[(RootId, Edge)]>)>,
+    pub many: Vec<Many>,
     /// The attempt of each tuple's message; empty when all are first attempts.
     pub attempts: Vec<u32>,
     /// One more than there are tuples: offsets into `data`.

@@ -14,6 +14,7 @@ pub mod grouping;
 pub mod ids;
 pub mod manifest;
 pub mod messages;
+pub mod offsets;
 pub mod oplog;
 pub mod pace;
 pub mod plan;

@@ -165,8 +165,14 @@ fn take_lock(root: &Path) -> Result<File, DurableError> {
     let path = root.join("lock");
     let failed = |error: io::Error| DurableError::of(&path, "locked", &error);
     let mut options = OpenOptions::new();
-    let mut file =
-        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(failed)?;
+    let mut file = options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path)
+        .map_err(failed)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(in_use(root, &file)),

@@ -95,7 +95,11 @@ impl Tombstone {
 impl LetterAttempt {
     /// An attempt as the table of messages keeps it. `started` is the wall clock at the host's time 0; `row` says
     /// how a row looks in JSON.
-    pub fn new(attempt: &Attempt, started: OffsetDateTime, row: impl Fn(&FailedInput) -> Value) -> LetterAttempt {
+    pub fn new(
+        attempt: &Attempt,
+        started: OffsetDateTime,
+        row: impl Fn(&FailedInput) -> Value,
+    ) -> LetterAttempt {
         let failure = &attempt.failure;
         let input = |input: &FailedInput| LetterInput { stream: input.stream.clone(), row: row(input) };
         LetterAttempt {
@@ -245,7 +249,9 @@ impl Head {
 
 /// The wall clock at a time of the host, which was `started` at time 0.
 pub fn wall(started: OffsetDateTime, at: Time) -> OffsetDateTime {
-    started.checked_add(time::Duration::try_from(Duration::from_nanos(at.0)).unwrap_or_default()).unwrap_or(started)
+    started
+        .checked_add(time::Duration::try_from(Duration::from_nanos(at.0)).unwrap_or_default())
+        .unwrap_or(started)
 }
 
 /// To the millisecond, as the file has it.

@@ -205,7 +205,9 @@ impl Letters {
 
     fn damage(&self, at: u64, problem: &str) -> DurableError {
         let path = self.path.display();
-        DurableError(format!("the line at byte {at} of `{path}` is not a dead letter: {problem}; mend or remove it"))
+        DurableError(format!(
+            "the line at byte {at} of `{path}` is not a dead letter: {problem}; mend or remove it"
+        ))
     }
 }
 

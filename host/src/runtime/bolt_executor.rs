@@ -136,7 +136,7 @@ impl BoltExecutor {
         };
         self.tasks[i].work(&self.env, &mut self.tracker, self.outbox.batches(), more);
         self.calls += 1;
-        if self.calls % PUBLISH_CALLS == 0 {
+        if self.calls.is_multiple_of(PUBLISH_CALLS) {
             self.publish();
         }
     }
@@ -164,7 +164,7 @@ impl BoltExecutor {
         self.tasks.iter().any(BoltTask::is_backing_off)
     }
 
-    fn sleep(&mut self, pushed: bool) {
+    fn sleep(&self, pushed: bool) {
         let takes_data = pushed && self.stash.is_none();
         let due = self.tasks.iter().filter_map(BoltTask::next_due).min();
         if self.inbox.may_park(takes_data) {
@@ -173,7 +173,7 @@ impl BoltExecutor {
         }
     }
 
-    fn publish(&mut self) {
+    fn publish(&self) {
         let share = thread_cpu() / self.tasks.len().max(1) as u32;
         self.tasks.iter().for_each(|task| task.publish(share));
     }

@@ -7,10 +7,11 @@
 use super::env::Event;
 use super::inbox::{Command, Inbox};
 use super::running::{How, Running};
+use anchorbolt_core::ids::Time;
 use anchorbolt_core::port::SpoutError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::RecvTimeoutError;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// While a pass waits for an executor, how often it looks at what else happened.
 const LOOK: Duration = Duration::from_millis(50);
@@ -30,7 +31,7 @@ pub(crate) struct Drain<'a> {
     how: How,
     exhausted: usize,
     mode: Option<Mode>,
-    deadline: Option<Instant>,
+    deadline: Option<Time>,
     paused: bool,
     /// Someone may mend the paused bolt until the deadline.
     patient: bool,
@@ -106,7 +107,7 @@ impl<'a> Drain<'a> {
             }
             Event::OutputClosed => {
                 // What is in flight can't get out any more.
-                self.deadline = Some(Instant::now());
+                self.deadline = Some(self.now());
                 self.stop_reading();
             }
             Event::Stop(text) => {
@@ -134,7 +135,8 @@ impl<'a> Drain<'a> {
 
     fn stop_reading(&mut self) {
         self.mode = Some(Mode::Bounded);
-        self.deadline.get_or_insert_with(|| Instant::now() + self.running.drain_timeout);
+        let deadline = self.now().after(self.running.drain_timeout);
+        self.deadline.get_or_insert(deadline);
         self.tell_spouts(|| Command::StopReading);
     }
 
@@ -174,8 +176,12 @@ impl<'a> Drain<'a> {
         true
     }
 
+    fn now(&self) -> Time {
+        self.running.watch.env.clock.now()
+    }
+
     fn is_late(&self) -> bool {
-        self.deadline.is_some_and(|d| d <= Instant::now())
+        self.deadline.is_some_and(|d| d <= self.now())
     }
 
     /// Waits until something was settled, or the drain has lasted too long, or it is time to look again.

@@ -36,8 +36,10 @@ pub(crate) enum Command {
     Close,
 }
 
-/// Why a batch was not taken.
-pub(crate) enum Refused {
+/// What became of a batch.
+pub(crate) enum Pushed {
+    /// It is in the queue.
+    Taken,
     /// There is no room now; the producer will be woken.
     Full(Batch),
     /// The cycle's queue is over its bound; nobody will be woken.
@@ -83,7 +85,7 @@ impl Inbox {
     }
 
     /// Puts a batch in, or says why not. `producer` is woken when there is room again.
-    pub(crate) fn push(&self, batch: Batch, producer: &Arc<Inbox>) -> Result<(), Refused> {
+    pub(crate) fn push(&self, batch: Batch, producer: &Arc<Inbox>) -> Pushed {
         let mut state = self.state.lock();
         let (tuples, bytes) = (batch.len(), batch.bytes());
         let fits = state.tuples + tuples <= self.bounds.tuples && state.bytes + bytes <= self.bounds.bytes;
@@ -91,26 +93,26 @@ impl Inbox {
             if !state.producers.iter().any(|p| Arc::ptr_eq(p, producer)) {
                 state.producers.push(producer.clone());
             }
-            return Err(Refused::Full(batch));
+            return Pushed::Full(batch);
         }
         state.tuples += tuples;
         state.bytes += bytes;
         state.data.push_back(batch);
         self.wake(state);
-        Ok(())
+        Pushed::Taken
     }
 
     /// Puts a batch of an edge that closes a cycle in: it does not wait, it overflows.
-    pub(crate) fn push_cycle(&self, batch: Batch) -> Result<(), Refused> {
+    pub(crate) fn push_cycle(&self, batch: Batch) -> Pushed {
         let mut state = self.state.lock();
         let bytes = batch.bytes();
         if state.cycle_bytes > 0 && state.cycle_bytes + bytes > self.bounds.cycle_bytes {
-            return Err(Refused::Overflow(batch));
+            return Pushed::Overflow(batch);
         }
         state.cycle_bytes += bytes;
         state.cycle.push_back(batch);
         self.wake(state);
-        Ok(())
+        Pushed::Taken
     }
 
     /// Puts tracking messages in.

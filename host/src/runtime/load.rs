@@ -36,13 +36,13 @@ pub(crate) fn load(
     most: usize,
 ) -> Loaded {
     let batch = &mut cursor.batch;
-    let fits = cursor.at == 0 && tuples.len() + batch.len() <= most;
-    if fits && batch.attempts.is_empty() && tuples.data.len() + batch.data.len() <= CALL_BYTES {
-        if !batch.roots.iter().any(|&root| maybe_over(env, root)) {
-            load_whole(batch, tuples, held);
-            cursor.at = batch.len();
-            return Loaded { stale: 0, full: tuples.len() >= most };
-        }
+    let fits = cursor.at == 0
+        && tuples.len() + batch.len() <= most
+        && tuples.data.len() + batch.data.len() <= CALL_BYTES;
+    if fits && batch.attempts.is_empty() && !batch.roots.iter().any(|&root| maybe_over(env, root)) {
+        load_whole(batch, tuples, held);
+        cursor.at = batch.len();
+        return Loaded { stale: 0, full: tuples.len() >= most };
     }
     load_each(env, cursor, tuples, held, most)
 }

@@ -4,7 +4,7 @@
 //! up the batches for others.
 
 use super::env::Env;
-use super::inbox::{Inbox, Refused};
+use super::inbox::{Inbox, Pushed};
 use super::track::Tracker;
 use crate::telemetry::bump;
 use anchorbolt_core::batch::Batch;
@@ -55,12 +55,12 @@ impl Outbox {
             let closes = self.cycle.get(task as usize).copied().unwrap_or(false);
             let pushed = if closes { inbox.push_cycle(batch) } else { inbox.push(batch, &self.producer) };
             match pushed {
-                Ok(()) => {}
-                Err(Refused::Full(batch)) => {
+                Pushed::Taken => {}
+                Pushed::Full(batch) => {
                     self.blocked.push(task);
                     self.batches.push_back(batch);
                 }
-                Err(Refused::Overflow(batch)) => self.overflow(env, tracker, batch),
+                Pushed::Overflow(batch) => self.overflow(env, tracker, batch),
             }
         }
         self.batches.is_empty()

@@ -86,7 +86,7 @@ impl SpoutTask {
     }
 
     /// Gives back what was claimed and not read, and says when the run has read all that it may.
-    fn account(&mut self, granted: usize, read: u64, map: &TrackMap) {
+    fn account(&self, granted: usize, read: u64, map: &TrackMap) {
         if self.env.quota.load(Relaxed) == u64::MAX {
             return;
         }

@@ -141,7 +141,7 @@ fn lines_of_others_are_passed_over_and_kept() {
     writeln!(file, "# the ones above are known\n").unwrap();
     let sorted: Value = json!({ "attempts": [], "bytes": "", "fields": {}, "id": "x@1", "position": 1,
         "spout": "x", "time": "2026-01-01T00:00:00+01:00", "topology": "t" });
-    writeln!(file, "{sorted}\n{}", r#"{"id":"x@2"}"#).unwrap();
+    writeln!(file, "{sorted}\n{{\"id\":\"x@2\"}}").unwrap();
     let mut letters = DeadLetters::open(Arc::new(SystemFiles), &path, 100).unwrap();
     assert_eq!((letters.letters().damaged(), letters.letters().len()), (1, 3));
     assert_eq!(letters.letters().get("x@1").unwrap().unwrap().attempts, []);

@@ -2,7 +2,7 @@
 
 use super::{Cli, check_sums, copy, number};
 use serde_json::Value;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 
 #[test]
 fn a_manifest_that_is_missing_or_a_folder_or_no_text() {
@@ -140,6 +140,8 @@ fn a_line_of_50_mb_is_dropped_with_both_figures_or_passes_when_the_limit_is_rais
 /// Nothing is acked whose line is nowhere.
 #[test]
 fn a_sink_on_a_full_disk_acks_nothing() {
+    let full = std::fs::metadata("/dev/full").unwrap();
+    assert!(full.file_type().is_char_device(), "/dev/full is no device: this machine can't tell");
     let cli = Cli::new(
         "[topology]\nname = \"full\"\ndrain-timeout = \"500ms\"\n[spouts.lines]\nkind = \"lines\"\npath = \"in.txt\"\n\
          retry = { give-up-after = \"400ms\", backoff = \"10ms\" }\n\

@@ -192,7 +192,8 @@ impl Spans {
     fn pass(&mut self, at: u64) {
         while let Some(range) = self.ahead.front().filter(|range| range.start < at).cloned() {
             self.ahead.pop_front();
-            self.end = self.end.max(range.end);
+            // Restored ranges begin at `end` or above it.
+            self.end = range.end;
             match self.entries.back_mut() {
                 // Nothing is open: it lies below `low`.
                 None => {}

@@ -10,6 +10,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can not go on says where by panicking")]
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and the environment; the core does not")]
+
 mod behaviour;
 mod golden;
 mod hostile;

@@ -45,6 +45,7 @@ fn a_union_has_what_either_has() {
         let both: Vec<bool> = set(&a).into_iter().zip(set(&b)).map(|(a, b)| a || b).collect();
         let union = a.clone().union(b.clone());
         assert_eq!(set(&union), both, "seed {seed}: {a:?} and {b:?}");
+        assert!(union.ranges.windows(2).all(|two| two[0].end < two[1].start), "seed {seed}: {union:?}");
         assert_eq!(union.clone().normal(), Ok(union), "seed {seed}");
     }
 }

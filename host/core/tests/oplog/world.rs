@@ -15,10 +15,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// `["x"]`
-pub const ROW: &[u8] = &[0x91, 0xa1, b'x'];
+pub(crate) const ROW: &[u8] = &[0x91, 0xa1, b'x'];
 
 /// A topology of a spout and a bolt that takes its own output too, twice: a copy for each.
-pub fn looped() -> Plan {
+pub(crate) fn looped() -> Plan {
     let text = r#"
         [topology]
         name = "looped"
@@ -42,7 +42,7 @@ pub fn looped() -> Plan {
 /// One tuple that is somewhere: queued or held.
 type TupleId = u64;
 
-pub struct World {
+pub(crate) struct World {
     rng: fastrand::Rng,
     ledger: Ledger,
     messages: Messages,
@@ -65,7 +65,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(seed: u64) -> World {
+    pub(crate) fn new(seed: u64) -> World {
         let plan = looped();
         let generations = Arc::new(Generations::new());
         let hour = Duration::from_secs(3600);
@@ -96,7 +96,7 @@ impl World {
         }
     }
 
-    pub fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         match self.rng.u8(..10) {
             0..3 if self.live.len() < 40 => self.emit_root(),
             _ => self.call(),
@@ -248,7 +248,7 @@ impl World {
 
 impl World {
     /// Ledger and oracle must have seen the same trees end, in the same way.
-    pub fn compare(&mut self) -> Result<(), String> {
+    pub(crate) fn compare(&mut self) -> Result<(), String> {
         let mut events = vec![];
         self.ledger.drain(&mut events);
         let mut seen: Vec<(RootId, bool)> = events.iter().map(|e| (e.root, is_acked(e))).collect();
@@ -278,7 +278,7 @@ impl World {
     }
 
     /// Acks all that is open; then no tree may be left.
-    pub fn finish(&mut self) -> Result<(), String> {
+    pub(crate) fn finish(&mut self) -> Result<(), String> {
         while !self.queue.is_empty() || !self.live.is_empty() {
             let (batch, tuples) = match self.queue.pop() {
                 Some(next) => next,
