@@ -118,7 +118,7 @@ fn rows_that_are_no_rows_cost_only_the_tuple_they_are_anchored_to() {
         println!("{how}");
         let mut p = pipeline("raw_bad_rows", &format!("config = {{ how = \"{how}\" }}"), "bad");
         let ended = p.run();
-        check_one_bad(&p, &ended, Class::Protocol, &["emission 0"]);
+        check_one_bad(&p, &ended, Class::Protocol, &["stream"]);
         let b = bolt(&ended.report, "bolt");
         assert_eq!((b.faults, b.deaths, b.failed), ([0, 0, 0, 0, 2], 0, 2), "{how}");
     }

@@ -1,7 +1,7 @@
 //! `anchorbolt check`: everything that is wrong, at once.
 
 use crate::args::{CheckArgs, TopologyArgs};
-use crate::{Exit, FINE, INPUT, host, render, say};
+use crate::{Exit, INPUT, host, render, say, tell_as_is};
 use anchorbolt_host::assemble::{Loaded, Source};
 use anchorbolt_host::core::manifest::{Ackers, Limits};
 use anchorbolt_host::core::plan::{Plan, Role};
@@ -13,27 +13,23 @@ pub(crate) fn check(args: &CheckArgs) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    if args.json {
+    let said = if args.json {
         let list: Vec<_> = loaded.diagnostics.iter().map(|d| loaded.sources.json(d)).collect();
-        say(&format!("{:#}\n", serde_json::json!({ "diagnostics": list })));
+        say(&format!("{:#}\n", serde_json::json!({ "diagnostics": list })))
     } else {
-        eprint!("{}", render::render(&loaded.sources, &loaded.diagnostics, render::colours()));
-    }
-    match &loaded.plan {
-        Some(plan) if !args.json => say(&overview(plan)),
-        Some(_) => {}
-        None => return INPUT,
-    }
-    FINE
+        tell_as_is(&render::render(&loaded.sources, &loaded.diagnostics, render::colours()));
+        say(&loaded.plan.as_ref().map(overview).unwrap_or_default())
+    };
+    if loaded.plan.is_none() { INPUT } else { said }
 }
 
 /// Loads a topology. When its file can't be read, that is said here.
 pub(crate) fn load(args: &TopologyArgs) -> Result<Loaded, Exit> {
     let source = Source { path: args.manifest.clone(), sets: args.sets.clone() };
     host()?.load(&source).map_err(|error| {
-        eprintln!("error: {error}");
+        tell!("error: {error}");
         if args.manifest.is_dir() {
-            eprintln!(
+            tell!(
                 "help: name the manifest's file, for example {}",
                 args.manifest.join("topology.toml").display()
             );

@@ -1,7 +1,7 @@
 //! `anchorbolt inspect`: what a plugin is.
 
 use crate::args::InspectArgs;
-use crate::{Exit, FINE, INPUT, host, say};
+use crate::{Exit, INPUT, host, say};
 use anchorbolt_host::core::port::{CallError, Declaration};
 use anchorbolt_host::wasm::Inspection;
 use serde_json::json;
@@ -10,7 +10,7 @@ use std::path::Path;
 /// Shows a plugin.
 pub(crate) fn inspect(args: &InspectArgs) -> Exit {
     if !serde_json::from_str::<serde_json::Value>(&args.config).is_ok_and(|v| v.is_object()) {
-        eprintln!("error: --config is not a JSON object: {}", args.config);
+        tell!("error: --config is not a JSON object: {}", args.config);
         return INPUT;
     }
     let host = match host() {
@@ -19,30 +19,22 @@ pub(crate) fn inspect(args: &InspectArgs) -> Exit {
     };
     match host.inspect(&args.plugin, &args.config) {
         Err(error) => {
-            eprintln!("error: {}: {error}", args.plugin.display());
+            tell!("error: {}: {error}", args.plugin.display());
             INPUT
         }
-        Ok(found) if args.json => {
-            say(&format!("{:#}\n", as_json(&found)));
-            if found.declaration.is_ok() { FINE } else { INPUT }
-        }
-        Ok(found) => {
-            say(&as_text(&args.plugin, &found));
-            match &found.declaration {
-                Ok(_) => FINE,
-                Err(error) => {
-                    eprintln!(
-                        "error: the plugin does not declare itself with this configuration: {}",
-                        text(error)
-                    );
-                    eprintln!(
-                        "help: give the configuration that the manifest gives it: --config '{{\"key\": ..}}'"
-                    );
-                    INPUT
-                }
-            }
-        }
+        Ok(found) => show(args, &found),
     }
+}
+
+fn show(args: &InspectArgs, found: &Inspection) -> Exit {
+    let text_of = if args.json { format!("{:#}\n", as_json(found)) } else { as_text(&args.plugin, found) };
+    let said = say(&text_of);
+    let Err(error) = &found.declaration else { return said };
+    if !args.json {
+        tell!("error: the plugin does not declare itself with this configuration: {}", text(error));
+        tell!("help: give the configuration that the manifest gives it: --config '{{\"key\": ..}}'");
+    }
+    INPUT
 }
 
 fn text(error: &CallError) -> String {

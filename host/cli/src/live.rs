@@ -46,7 +46,7 @@ impl Drop for Live {
             stop.store(true, Relaxed);
             thread.thread().unpark();
             if thread.join().is_err() {
-                eprintln!("warning: the live line broke");
+                tell!("warning: the live line broke");
             }
         }
     }

@@ -24,7 +24,7 @@ pub(crate) fn start(args: &LogArgs) {
         LogFormat::Json => registry.with(layer.json()).try_init(),
     };
     if let Err(error) = started {
-        eprintln!("warning: no log: {error}");
+        tell!("warning: no log: {error}");
     }
 }
 

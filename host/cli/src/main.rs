@@ -3,7 +3,10 @@
 //! In: arguments. Out: what a person or a script reads, and the exit code of the contract: 0 fine, 1 ran but
 //! something was lost or given up, 2 the user's input is wrong, 3 the environment is.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints")]
+/// A line on standard error. That it can't be written is no reason to fail: there is nowhere left to say so.
+macro_rules! tell {
+    ($($text:tt)*) => { $crate::tell_as_is(&format!("{}\n", format_args!($($text)*))) };
+}
 
 mod args;
 mod check;
@@ -51,13 +54,13 @@ fn main() -> ExitCode {
 fn host() -> Result<anchorbolt_host::assemble::Host, Exit> {
     use anchorbolt_host::wasm::ChildProcess;
     let exe = std::env::current_exe().map_err(|e| {
-        eprintln!("error: can't find this program's own file: {e}");
+        tell!("error: can't find this program's own file: {e}");
         ENVIRONMENT
     })?;
     let compiler = ChildProcess { exe, args: vec![COMPILE.into()] };
     anchorbolt_host::wasm::raise_descriptor_limit();
     anchorbolt_host::assemble::Host::new(std::sync::Arc::new(compiler), cache_dir()).map_err(|e| {
-        eprintln!("error: {e}");
+        tell!("error: {e}");
         ENVIRONMENT
     })
 }
@@ -69,11 +72,23 @@ fn cache_dir() -> Option<std::path::PathBuf> {
     base.filter(|dir| dir.is_absolute()).map(|dir| dir.join("anchorbolt"))
 }
 
-/// Writes to standard output. A reader that has gone is no error.
-fn say(text: &str) {
+/// Writes to standard error, as far as that goes.
+fn tell_as_is(text: &str) {
     use std::io::Write;
+    drop(std::io::stderr().lock().write_all(text.as_bytes()));
+}
+
+/// Writes to standard output; what is returned is the exit code that comes of it. A reader that has gone is no
+/// error, a full disk is.
+fn say(text: &str) -> Exit {
+    use std::io::{ErrorKind, Write};
     let mut out = std::io::stdout().lock();
-    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
-        tracing::debug!("standard output is closed");
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => FINE,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => FINE,
+        Err(error) => {
+            tell!("error: can't write to standard output: {error}");
+            ENVIRONMENT
+        }
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::args::RunArgs;
 use crate::live::Live;
-use crate::{ENVIRONMENT, Exit, FINE, FOUND, INPUT, check, logs, render, say, table};
+use crate::{ENVIRONMENT, Exit, FINE, FOUND, INPUT, check, logs, render, say, table, tell_as_is};
 use anchorbolt_host::assemble::{Loaded, RunOptions, StartError};
 use anchorbolt_host::core::port::SpoutError;
 use anchorbolt_host::runtime::{Ended, How, LaunchError, Running, Stopper};
-use std::io::Write;
-use std::path::Path;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    eprint!("{}", render::render(&loaded.sources, &loaded.diagnostics, render::colours()));
+    tell_as_is(&render::render(&loaded.sources, &loaded.diagnostics, render::colours()));
     if let Err(exit) = can_run(&loaded, args) {
         return exit;
     }
@@ -46,16 +46,16 @@ fn can_run(loaded: &Loaded, args: &RunArgs) -> Result<(), Exit> {
         return Err(INPUT);
     }
     if args.until_drained && args.limit.is_none() && !loaded.has_end() {
-        eprintln!("error: --until-drained, but no spout of this topology ever ends");
-        eprintln!(
+        tell!("error: --until-drained, but no spout of this topology ever ends");
+        tell!(
             "help: give `count` to a `generate` spout, leave `follow` out of a `lines` spout, or use --limit N"
         );
         return Err(INPUT);
     }
     if let Some(path) = &args.report
-        && let Err(error) = std::fs::OpenOptions::new().create(true).append(true).open(path)
+        && let Err(error) = probe(path)
     {
-        eprintln!("error: can't write the report {}: {error}", path.display());
+        tell!("error: can't write the report {}: {error}", path.display());
         return Err(ENVIRONMENT);
     }
     Ok(())
@@ -88,7 +88,7 @@ fn signals() -> &'static OnceLock<Stopper> {
 }
 
 fn not_started(error: &StartError) -> Exit {
-    eprintln!("error: {error}");
+    tell!("error: {error}");
     match error {
         StartError::Mistakes | StartError::Grant { .. } | StartError::Launch(LaunchError::Bolt { .. }) => {
             INPUT
@@ -104,30 +104,51 @@ fn finish(args: &RunArgs, ended: &Ended, quiet: bool) -> Exit {
     if let Some(path) = &args.report
         && let Err(error) = write_whole(path, &format!("{json:#}\n"))
     {
-        eprintln!("error: can't write the report {}: {error}", path.display());
+        tell!("error: can't write the report {}: {error}", path.display());
         code = code.max(ENVIRONMENT);
     }
     if args.json {
-        say(&format!("{json:#}\n"));
+        code = code.max(say(&format!("{json:#}\n")));
     }
     if quiet {
         // Nobody reads any more, as after `| head`: that is no failure.
         return if code == FOUND { FINE } else { code };
     }
-    eprint!("{}", table::table(ended));
+    tell_as_is(&table::table(ended));
     code
 }
 
-/// Never leaves half a report in a file. Links are followed, and what is no file (a pipe, a device) is
-/// written to as it is.
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if path.metadata().is_ok_and(|m| !m.is_file()) {
-        return std::fs::OpenOptions::new().write(true).open(&path)?.write_all(text.as_bytes());
+/// Whether the report can be written there, without leaving a trace.
+fn probe(path: &Path) -> std::io::Result<()> {
+    match part(path)? {
+        None => std::fs::OpenOptions::new().write(true).open(path).map(|_| ()),
+        Some((_, part)) => std::fs::File::create(&part).and_then(|_| std::fs::remove_file(&part)),
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    std::fs::write(&part, text)?;
-    std::fs::rename(&part, &path)
+}
+
+/// Never leaves half a report in a file.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    match part(path)? {
+        None => std::fs::OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes()),
+        Some((path, part)) => {
+            std::fs::write(&part, text)?;
+            std::fs::rename(&part, path)
+        }
+    }
+}
+
+/// The file behind links, and where its next contents are written first; none for what is no file but a pipe or
+/// a device, which is written to as it is.
+fn part(path: &Path) -> std::io::Result<Option<(PathBuf, PathBuf)>> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    match path.metadata() {
+        Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        Ok(found) if !found.is_file() => Ok(None),
+        _ => {
+            let mut name = path.file_name().unwrap_or_default().to_owned();
+            name.push(".part");
+            let part = path.with_file_name(name);
+            Ok(Some((path, part)))
+        }
+    }
 }

@@ -144,7 +144,7 @@ impl DeadLetters {
             self.torn = false;
         }
         if self.torn {
-            let cut = self.letters.log.cut(self.letters.length).and_then(|()| self.letters.log.sync());
+            let cut = self.letters.log.cut(self.letters.length);
             cut.map_err(|error| DurableError::of(&self.path, "written", &error))?;
             self.torn = false;
         }
@@ -155,7 +155,8 @@ impl DeadLetters {
     fn append(&mut self) -> Result<(), DurableError> {
         let log = &mut self.letters.log;
         if let Err(error) = log.append(&self.batch).and_then(|()| log.sync()) {
-            self.torn = log.cut(self.letters.length).and_then(|()| log.sync()).is_err();
+            // That it is cut is made durable with the next write; until then nothing is said to be.
+            self.torn = log.cut(self.letters.length).is_err();
             return Err(DurableError::of(&self.path, "written", &error));
         }
         self.letters.length += self.batch.len() as u64;

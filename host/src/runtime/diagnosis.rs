@@ -64,9 +64,10 @@ pub(crate) fn unexplained(spout: &str) -> Failure {
     Failure { class, cost, component, task: 0, reason, output: String::new(), input: None }
 }
 
-/// To a tenth of a second.
+/// To a tenth of a second, below that to a millisecond.
 fn coarse(d: Duration) -> Duration {
-    Duration::from_millis((d.as_millis() as u64 + 50) / 100 * 100)
+    let ms = d.as_millis() as u64;
+    Duration::from_millis(if ms < 100 { ms.max(1) } else { (ms + 50) / 100 * 100 })
 }
 
 /// When all that may be pending is held and no queue has anything: the bolt that holds most, and how many

@@ -33,8 +33,9 @@ pub(crate) struct Drain<'a> {
     mode: Option<Mode>,
     deadline: Option<Time>,
     paused: bool,
-    /// Someone may mend the paused bolt until the deadline.
-    patient: bool,
+    /// When a message last came to its end under a paused circuit, and how many had.
+    moved_at: Time,
+    ended_before: u64,
     stopped: Option<String>,
     spout_error: Option<SpoutError>,
     broken: Option<String>,
@@ -54,7 +55,8 @@ impl<'a> Drain<'a> {
             mode: None,
             deadline: None,
             paused: false,
-            patient: false,
+            moved_at: Time(0),
+            ended_before: 0,
             stopped: None,
             spout_error: None,
             broken: None,
@@ -65,9 +67,12 @@ impl<'a> Drain<'a> {
     /// Waits for the end and drains.
     pub(crate) fn run(&mut self) {
         while self.mode.is_none() && self.broken.is_none() {
-            match self.running.events.recv() {
-                Ok(event) => self.hear(event),
-                Err(_) => return,
+            if !self.wait_for_event() {
+                return;
+            }
+            if self.is_stuck() {
+                self.deadline = Some(self.now());
+                self.stop_reading();
             }
         }
         while self.broken.is_none() && self.another_pass() {}
@@ -84,27 +89,19 @@ impl<'a> Drain<'a> {
             Event::Exhausted => {
                 self.exhausted += 1;
                 let all = self.exhausted >= self.running.watch.spouts.len();
-                let ends = self.how.until_drained || self.how.limit.is_some();
-                if all && ends && self.mode.is_none() {
+                if all && self.ends_by_itself() && self.mode.is_none() {
                     self.mode = Some(Mode::ToTheEnd);
-                    self.bound_if_paused();
                 }
             }
             Event::LimitReached => {
-                if self.mode.is_none() {
-                    self.mode = Some(Mode::ToTheEnd);
-                    self.bound_if_paused();
-                }
+                self.mode.get_or_insert(Mode::ToTheEnd);
             }
             Event::Paused(text) => {
                 tracing::error!("{text}");
                 self.paused = true;
-                self.bound_if_paused();
+                self.moved_at = self.now();
             }
-            Event::Interrupted => {
-                self.patient = false;
-                self.stop_reading();
-            }
+            Event::Interrupted => self.stop_reading(),
             Event::OutputClosed => {
                 // What is in flight can't get out any more.
                 self.deadline = Some(self.now());
@@ -124,13 +121,21 @@ impl<'a> Drain<'a> {
         }
     }
 
-    /// Under a paused circuit a run that would end by itself ends after `drain-timeout`.
-    fn bound_if_paused(&mut self) {
-        let ends = self.how.until_drained || self.how.limit.is_some();
-        if self.paused && ends && self.deadline.is_none() {
-            self.patient = true;
-            self.stop_reading();
+    fn ends_by_itself(&self) -> bool {
+        self.how.until_drained || self.how.limit.is_some()
+    }
+
+    /// A bolt is paused, the run would end by itself, and no message has come to its end for `drain-timeout`:
+    /// what is left waits for the paused bolt.
+    fn is_stuck(&mut self) -> bool {
+        if !self.paused || !self.ends_by_itself() {
+            return false;
         }
+        let (now, ended) = (self.now(), self.ended());
+        if std::mem::replace(&mut self.ended_before, ended) != ended {
+            self.moved_at = now;
+        }
+        now.since(self.moved_at) >= self.running.drain_timeout
     }
 
     fn stop_reading(&mut self) {
@@ -156,10 +161,10 @@ impl<'a> Drain<'a> {
         env.watched.store(true, Relaxed);
         let before = self.settled();
         let complete = self.pass();
-        if self.pending() == 0 && complete {
+        if self.pending() == 0 && complete && !self.on_their_way() {
             return false;
         }
-        if self.is_late() {
+        if self.is_late() || self.is_stuck() {
             self.unfinished = true;
             return false;
         }
@@ -184,16 +189,23 @@ impl<'a> Drain<'a> {
         self.deadline.is_some_and(|d| d <= self.now())
     }
 
-    /// Waits until something was settled, or the drain has lasted too long, or it is time to look again.
-    fn wait_for_event(&mut self) {
-        let event = match self.deadline {
-            // Bolts that become idle say nothing, so a bounded drain looks now and then.
-            Some(_) => self.running.events.recv_timeout(LOOK).ok(),
-            None => self.running.events.recv().ok(),
-        };
-        if let Some(event) = event {
-            self.hear(event);
+    /// Waits until something happened; now and then looks by itself where what it waits for says nothing. False
+    /// when nobody is left to tell anything.
+    fn wait_for_event(&mut self) -> bool {
+        let looks = self.deadline.is_some() || self.paused || (self.mode.is_some() && self.pending() == 0);
+        if looks {
+            match self.running.events.recv_timeout(LOOK) {
+                Ok(event) => self.hear(event),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
+        } else {
+            match self.running.events.recv() {
+                Ok(event) => self.hear(event),
+                Err(_) => return false,
+            }
         }
+        true
     }
 
     /// Every stage empties its queues, then flushes. False when the drain was cut short.
@@ -233,8 +245,19 @@ impl<'a> Drain<'a> {
         spouts.sum()
     }
 
+    /// Messages that have come to an end.
+    fn ended(&self) -> u64 {
+        let figures = self.running.watch.spouts.iter().map(|(_, cell)| cell.figures());
+        figures.map(|f| f.completed + f.untracked + f.dead_lettered + f.dropped + f.handed_back).sum()
+    }
+
     fn pending(&self) -> u64 {
         self.running.watch.spouts.iter().map(|(_, cell)| cell.figures().pending).sum()
+    }
+
+    /// Whether tuples wait or are worked on. Those outside every tree are in no other figure.
+    fn on_their_way(&self) -> bool {
+        self.running.watch.env.bolt_inboxes.iter().any(|inbox| !inbox.is_idle())
     }
 
     /// Whether something will move by itself: a retry that waits, tuples or acks on their way. In the order in
@@ -243,8 +266,7 @@ impl<'a> Drain<'a> {
         let running = self.running;
         let busy = |inbox: &Inbox| !inbox.is_idle();
         let ackers = running.workers.iter().filter(|w| w.component.is_none());
-        self.patient
-            || running.watch.env.bolt_inboxes.iter().any(|inbox| busy(inbox))
+        self.on_their_way()
             || ackers.into_iter().any(|w| busy(&w.inbox))
             || running.workers.iter().any(|w| busy(&w.inbox))
             || running.watch.spouts.iter().any(|(_, cell)| cell.waits_for_retry())

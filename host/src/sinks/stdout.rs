@@ -67,10 +67,9 @@ impl Bolt for StdoutSink {
         self.batch.encode(tuples, out);
         match self.write() {
             Ok(()) => self.batch.ack(out),
+            // Nobody reads any more, and nobody will: the tuples stay unsettled while the run ends.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.closed.close(),
             Err(error) => {
-                if error.kind() == ErrorKind::BrokenPipe {
-                    self.closed.close();
-                }
                 self.batch.retry(&format!("can't write to standard output: {error}"), out);
             }
         }

@@ -11,7 +11,7 @@ use glob::MatchOptions;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
@@ -154,6 +154,42 @@ pub fn open(file: &InputFile) -> Result<File, String> {
         ));
     }
     File::open(path).map_err(missing)
+}
+
+/// The byte at a place; none if the file ends before it.
+pub(crate) fn byte_at(file: &File, at: u64) -> io::Result<Option<u8>> {
+    let mut byte = [0];
+    loop {
+        match file.read_at(&mut byte, at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(read) => return Ok((read > 0).then_some(byte[0])),
+        }
+    }
+}
+
+/// Whether a line begins at this place.
+pub(crate) fn begins_line(file: &File, at: u64) -> io::Result<bool> {
+    match at.checked_sub(1) {
+        None => Ok(true),
+        Some(before) => Ok(byte_at(file, before)? == Some(b'\n')),
+    }
+}
+
+/// The bytes of the line that begins at a place, without its end, and no more than `most` of them.
+pub(crate) fn line_at(file: &File, at: u64, most: u64) -> io::Result<Vec<u8>> {
+    let mut file = BufReader::new(file);
+    file.seek(SeekFrom::Start(at))?;
+    let mut line = Vec::new();
+    file.take(most.saturating_add(2)).read_until(b'\n', &mut line)?;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+    }
+    line.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    Ok(line)
 }
 
 /// Several problems as one text.

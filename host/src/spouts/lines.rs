@@ -8,24 +8,31 @@
 //! is i modulo n. With `follow` a file's end is looked at again every 200 ms, by the reading thread; a last line
 //! waits for its line end. Names are looked up once, when the spout is opened.
 //!
+//! What is done is kept for each file (`progress`), saved with what the file is known by (`saved`), and passed over
+//! after a restart if it is still that file (`resume`).
+//!
 //! Invariant: a file is read only while it is the one that was opened first, by inode and fingerprint.
 
-use super::feed::{Closed, Feed, feed};
-use super::files::{self, Change, FileIdentity, InputFile};
-use super::splitter::{Splitter, Standing};
+mod progress;
+mod reading;
+mod resume;
+mod saved;
+
+use super::feed::{Feed, feed};
+use super::files::{self, InputFile};
+use super::splitter::Splitter;
 use super::taker::{LineTaker, Numbering};
 use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::manifest::kinds::Lines;
-use anchorbolt_core::port::{Next, Spout, SpoutContext, SpoutError, SpoutOutput};
+use anchorbolt_core::port::{Context, Next, Spout, SpoutContext, SpoutError, SpoutOutput, Waker};
+use parking_lot::Mutex;
+use progress::Progress;
+use reading::{ReadFile, Reading, Seen};
+use resume::{Begin, Restored};
 use serde_json::{Value, json};
-use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
-
-/// How often a followed file's end is looked at.
-const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The spout.
 pub struct LinesSpout {
@@ -33,8 +40,13 @@ pub struct LinesSpout {
     base: PathBuf,
     tuple_bytes_max: u64,
     files: Vec<InputFile>,
+    /// This task and how many there are.
+    share: (usize, usize),
     /// What the reading thread will start with.
     ready: Option<Reading>,
+    /// Where to begin with each file of this task.
+    begin: Vec<Begin>,
+    progress: Option<Progress>,
     feed: Option<Feed>,
     thread: Option<JoinHandle<()>>,
 }
@@ -48,7 +60,10 @@ impl LinesSpout {
             base: base.to_owned(),
             tuple_bytes_max,
             files: Vec::new(),
+            share: (0, 1),
             ready: None,
+            begin: Vec::new(),
+            progress: None,
             feed: None,
             thread: None,
         }
@@ -58,6 +73,99 @@ impl LinesSpout {
     pub fn files(&self) -> &[InputFile] {
         &self.files
     }
+
+    /// After `open` and before `activate`: goes on where the spout stood. `saved` is what each of its tasks, by its
+    /// index, gave as a snapshot; all of them, since files may be dealt out otherwise now.
+    ///
+    /// # Errors
+    /// A file is not the one that it was, or is gone before all of it was done.
+    pub fn restore(&mut self, saved: &[(u32, Vec<u8>)]) -> Result<(), SpoutError> {
+        let restored = Restored::new(saved, self.options.follow).map_err(SpoutError::Environment)?;
+        let mut problems = restored.gone(&self.files);
+        for (file, begin) in self.files.iter().skip(self.share.0).step_by(self.share.1).zip(&mut self.begin) {
+            match restored.begin(file) {
+                Ok(found) => *begin = found,
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(SpoutError::Input(files::list(&problems)));
+        }
+        let (task, tasks) = self.share;
+        let carried = restored.carried(task as u32, tasks as u32, &self.files);
+        if let Some(progress) = &mut self.progress {
+            progress.carry(carried);
+        }
+        Ok(())
+    }
+
+    /// After `restore` and before `activate`: the message at this position is over, as its dead letter shows. One of
+    /// another task's file is nothing to this one.
+    pub fn pass_over(&mut self, position: &Value) {
+        let (Some(path), Some(offset)) = (position["path"].as_str(), position["offset"].as_u64()) else {
+            return;
+        };
+        let place = resume::number(&self.files, path).and_then(|number| self.place(number));
+        let Some(begin) = place.and_then(|place| self.begin.get_mut(place)) else { return };
+        if !begin.done.is_done(offset) {
+            begin.over.push(offset);
+        }
+    }
+
+    /// What `restore` is to be given after a restart.
+    pub fn snapshot(&mut self) -> Option<Vec<u8>> {
+        self.progress.as_mut().map(Progress::snapshot)
+    }
+
+    /// What the last call of `snapshot` gave is durable.
+    pub fn saved(&mut self) {
+        if let Some(progress) = &mut self.progress {
+            progress.saved();
+        }
+    }
+
+    /// How many messages a restart from the last durable snapshot would emit again.
+    pub fn outstanding(&self) -> u64 {
+        self.progress.as_ref().map_or(0, Progress::outstanding)
+    }
+
+    /// So many ranges are done between open messages that no more is to be read until some of those end.
+    pub fn is_crowded(&self) -> bool {
+        self.progress.as_ref().is_some_and(Progress::is_crowded)
+    }
+
+    /// The bytes of a message as they are in its file, without the line's end; of a line over the limit the first.
+    /// None if they are not there any more.
+    pub fn source_bytes(&self, id: MessageId) -> Option<Vec<u8>> {
+        let file = self.files.get(usize::try_from(id.high()).ok()?)?;
+        let line = files::open(file).and_then(|opened| {
+            files::line_at(&opened, id.low(), self.tuple_bytes_max).map_err(|error| error.to_string())
+        });
+        line.map_err(|error| {
+            tracing::warn!(file = file.shown, at = id.low(), "a line can't be read again: {error}")
+        })
+        .ok()
+    }
+
+    /// Which of this task's files has this number.
+    fn place(&self, number: usize) -> Option<usize> {
+        let (task, tasks) = self.share;
+        (number % tasks == task).then_some(number / tasks)
+    }
+
+    fn get_ready(&mut self, mine: Vec<ReadFile>, context: &Context, waker: Waker) {
+        let (feeder, feed) = feed(waker);
+        let format = self.options.format.clone();
+        let taker = LineTaker::new(feeder, format, Numbering::Offset, self.tuple_bytes_max).of_task(context);
+        let splitter = Splitter::new(self.tuple_bytes_max);
+        let seen = mine.iter().map(|file| Seen { identity: file.identity.clone(), end: None });
+        let seen = Arc::new(Mutex::new(seen.collect()));
+        let names = mine.iter().map(|file| file.file.shown.clone());
+        self.progress = Some(Progress::new(self.share, names, Arc::clone(&seen)));
+        self.begin = vec![Begin::default(); mine.len()];
+        self.ready = Some(Reading { files: mine, follow: self.options.follow, splitter, taker, seen });
+        self.feed = Some(feed);
+    }
 }
 
 impl Spout for LinesSpout {
@@ -65,8 +173,9 @@ impl Spout for LinesSpout {
         self.files = files::expand(&self.options.path, &self.base).map_err(SpoutError::Input)?;
         let SpoutContext { context, waker } = context;
         let (task, tasks) = (context.task_index as usize, context.task_count.max(1) as usize);
+        self.share = (task, tasks);
         let (mut mine, mut problems) = (Vec::new(), Vec::new());
-        for (number, file) in self.files.iter().enumerate().filter(|(number, _)| number % tasks == task) {
+        for (number, file) in self.files.iter().enumerate().skip(task).step_by(tasks) {
             match ReadFile::new(number, file.clone()) {
                 Ok(file) => mine.push(file),
                 Err(problem) => problems.push(problem),
@@ -75,17 +184,21 @@ impl Spout for LinesSpout {
         if !problems.is_empty() {
             return Err(SpoutError::Input(files::list(&problems)));
         }
-        let (feeder, feed) = feed(waker);
-        let format = self.options.format.clone();
-        let taker = LineTaker::new(feeder, format, Numbering::Offset, self.tuple_bytes_max).of_task(&context);
-        let splitter = Splitter::new(self.tuple_bytes_max);
-        self.ready = Some(Reading { files: mine, follow: self.options.follow, splitter, taker });
-        self.feed = Some(feed);
+        self.get_ready(mine, &context, waker);
         Ok(())
     }
 
     fn activate(&mut self) -> Result<(), SpoutError> {
-        let Some(reading) = self.ready.take() else { return Ok(()) };
+        let Some(mut reading) = self.ready.take() else { return Ok(()) };
+        for (number, (file, mut begin)) in
+            reading.files.iter_mut().zip(std::mem::take(&mut self.begin)).enumerate()
+        {
+            begin.settle();
+            if let Some(progress) = &mut self.progress {
+                progress.restore(number, &begin).map_err(SpoutError::Environment)?;
+            }
+            file.resume(begin.place(), begin.done);
+        }
         let thread = Builder::new()
             .name("lines-reader".to_owned())
             .spawn(move || reading.run())
@@ -95,13 +208,20 @@ impl Spout for LinesSpout {
     }
 
     fn next(&mut self, out: &mut SpoutOutput, budget: usize) -> Result<Next, SpoutError> {
-        match &mut self.feed {
-            Some(feed) => feed.next(out, budget),
-            None => Ok(Next::Done),
+        let Some(feed) = &mut self.feed else { return Ok(Next::Done) };
+        let (rows, refused) = (out.ids.len(), out.refused.len());
+        let next = feed.next(out, budget);
+        if let Some(progress) = &mut self.progress {
+            progress.emitted(out, rows, refused);
         }
+        next
     }
 
-    fn ack(&mut self, _ids: &[MessageId]) {}
+    fn ack(&mut self, ids: &[MessageId]) {
+        if let Some(progress) = &mut self.progress {
+            ids.iter().for_each(|id| progress.done(*id));
+        }
+    }
 
     fn close(&mut self) {
         self.ready = None;
@@ -131,142 +251,5 @@ impl Spout for LinesSpout {
 impl Drop for LinesSpout {
     fn drop(&mut self) {
         self.close();
-    }
-}
-
-/// Why reading ends before its time.
-enum End {
-    Closed,
-    Failed(SpoutError),
-}
-
-impl From<Closed> for End {
-    fn from(_: Closed) -> End {
-        End::Closed
-    }
-}
-
-/// A file and how far it was read.
-struct ReadFile {
-    number: u64,
-    file: InputFile,
-    identity: FileIdentity,
-    standing: Standing,
-    /// Its length when its end was last seen.
-    seen: Option<u64>,
-}
-
-impl ReadFile {
-    fn new(number: usize, file: InputFile) -> Result<ReadFile, String> {
-        let opened = files::open(&file)?;
-        let identity = FileIdentity::of(&opened)
-            .map_err(|e| format!("input file `{}` can't be read: {e}", file.shown))?;
-        Ok(ReadFile { number: number as u64, file, identity, standing: Standing::default(), seen: None })
-    }
-
-    /// Opens it where reading stands; none if it has not changed since its end was seen.
-    fn open(&self) -> Result<Option<File>, End> {
-        if let (Some(seen), Ok(meta)) = (self.seen, fs::metadata(&self.file.path))
-            && self.identity.names(&meta)
-            && meta.len() == seen
-        {
-            return Ok(None);
-        }
-        let mut file = files::open(&self.file).map_err(|text| End::Failed(SpoutError::Input(text)))?;
-        self.check(&file, self.seen.unwrap_or(0))?;
-        file.seek(SeekFrom::Start(self.standing.place)).map_err(|e| self.failed(&e))?;
-        Ok(Some(file))
-    }
-
-    /// At its end: is it still the file that it was?
-    fn check_end(&mut self, file: &File, read_to: u64) -> Result<(), End> {
-        self.check(file, read_to)?;
-        let named = fs::metadata(&self.file.path).is_ok_and(|meta| self.identity.names(&meta));
-        if !named {
-            return Err(self.changed(Change::Replaced));
-        }
-        self.seen = Some(read_to);
-        if self.identity.fingerprint_bytes < files::FINGERPRINT_BYTES {
-            self.identity = FileIdentity::of(file).map_err(|e| self.failed(&e))?;
-        }
-        Ok(())
-    }
-
-    fn check(&self, file: &File, read_to: u64) -> Result<(), End> {
-        match self.identity.change(file, read_to) {
-            Ok(None) => Ok(()),
-            Ok(Some(change)) => Err(self.changed(change)),
-            Err(error) => Err(self.failed(&error)),
-        }
-    }
-
-    fn changed(&self, change: Change) -> End {
-        End::Failed(SpoutError::Input(change.describe(&self.file.shown)))
-    }
-
-    fn failed(&self, error: &io::Error) -> End {
-        let at = self.standing.place;
-        End::Failed(SpoutError::Environment(format!(
-            "input file `{}` can't be read from byte {at} on: {error}",
-            self.file.shown
-        )))
-    }
-}
-
-/// What the reading thread works on.
-struct Reading {
-    files: Vec<ReadFile>,
-    follow: bool,
-    splitter: Splitter,
-    taker: LineTaker,
-}
-
-impl Reading {
-    fn run(mut self) {
-        let end = match self.read() {
-            Ok(()) => Ok(()),
-            Err(End::Closed) => return,
-            Err(End::Failed(error)) => Err(error),
-        };
-        self.taker.into_feeder().finish(end);
-    }
-
-    fn read(&mut self) -> Result<(), End> {
-        loop {
-            for i in 0..self.files.len() {
-                self.read_file(i)?;
-            }
-            if !self.follow {
-                return Ok(());
-            }
-            self.taker.feeder().pause(FOLLOW_INTERVAL)?;
-        }
-    }
-
-    /// Reads one file to its end, as far as it has one.
-    fn read_file(&mut self, i: usize) -> Result<(), End> {
-        let Reading { splitter, taker, follow, .. } = self;
-        let Some(state) = self.files.get_mut(i) else { return Ok(()) };
-        let Some(mut file) = state.open()? else { return Ok(()) };
-        splitter.resume(state.standing);
-        taker.source(state.number, &state.file.shown)?;
-        loop {
-            let bytes = splitter.fill(&mut file).map_err(|e| {
-                state.standing = splitter.standing();
-                state.failed(&e)
-            })?;
-            if bytes == 0 {
-                break;
-            }
-            splitter.split(taker)?;
-            taker.feeder().push()?;
-        }
-        let read_to = splitter.read_to();
-        state.check_end(&file, read_to)?;
-        if !*follow {
-            splitter.finish(taker)?;
-        }
-        state.standing = splitter.standing();
-        Ok(taker.feeder().push()?)
     }
 }

@@ -124,3 +124,22 @@ fn a_tidying_that_fails_loses_nothing() {
         }
     }
 }
+
+#[test]
+fn what_is_over_gives_way_only_if_that_is_enough() {
+    let disk = Disk::default();
+    let mut letters = open(&disk, 3000);
+    let size = |disk: &Disk| disk.content(Path::new(PATH)).unwrap().len() as u64;
+    let mut written = 0;
+    while size(&disk) + size(&disk) / written.max(1) <= 3000 {
+        letters.put(&[letter(written)]).unwrap();
+        written += 1;
+    }
+    letters.retire(&[letter(0).id, letter(1).id], Tombstone::Replayed, moment(0)).unwrap();
+    let before = size(&disk);
+    let error = letters.put(&[letter(100), letter(101), letter(102)]).unwrap_err().to_string();
+    assert!(error.contains("is full"), "{error}");
+    assert_eq!((size(&disk), letters.letters().len() as u64), (before, written - 2));
+    letters.put(&[letter(100)]).unwrap();
+    assert!(size(&disk) <= 3000);
+}

@@ -49,6 +49,19 @@ fn a_file_that_is_shorter_than_what_was_done_is_an_error() {
 }
 
 #[test]
+fn a_file_that_is_shorter_than_a_done_range_is_an_error() {
+    let dir = tempdir().unwrap();
+    let text = format!("{0}1\n{0}2\n{0}3\n", "x".repeat(700));
+    fs::write(dir.path().join("a.txt"), &text).unwrap();
+    let mut task = start(dir.path(), &vec![]).unwrap();
+    task.rest();
+    task.ack(&[&text[..701], &text[1404..2105]]);
+    let saved = task.killed();
+    fs::write(dir.path().join("a.txt"), &text[..1404]).unwrap();
+    assert!(refused(dir.path(), &saved).contains("is shorter"));
+}
+
+#[test]
 fn a_file_of_which_nothing_was_done_may_change() {
     let dir = tempdir().unwrap();
     fs::write(dir.path().join("a.txt"), "zero\n").unwrap();

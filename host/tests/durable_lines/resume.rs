@@ -1,8 +1,8 @@
 //! A restart over files that have not changed, or have grown.
 
-use crate::support::{append, start, start_share, texts};
+use crate::support::{Task, append, start, start_share, texts};
 use anchorbolt_core::port::{Spout, SpoutError};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use tempfile::tempdir;
 
@@ -123,14 +123,51 @@ fn one_that_was_taken_without_its_end_waits_for_it_when_it_is_followed() {
     task.spout.activate().unwrap();
     assert_eq!(texts(&task.exactly(2)), ["one", "three"]);
     task.ack_all();
-    let low = || fs::metadata(&path).unwrap().len();
-    for _ in 0..100 {
-        if task.shown()["files"][0]["complete"] == true {
-            break;
+    let length = fs::metadata(&path).unwrap().len();
+    let file = eventually(&mut task, |file| file["complete"] == true);
+    assert_eq!((&file["low"], &file["fingerprint"]["bytes"]), (&json!(length), &json!(length)));
+    append(&path, "four\n");
+    task.exactly(1);
+    task.ack_all();
+    eventually(&mut task, |file| file["fingerprint"]["bytes"] == length + 5);
+    let length = length + 5;
+    append(&path, "half");
+    let file = eventually(&mut task, |file| file["complete"] == false);
+    assert_eq!((&file["low"], &file["unended"]), (&json!(length), &json!(null)));
+}
+
+/// What is saved of the only file, once it is as it should be.
+fn eventually(task: &mut Task, is_right: impl Fn(&Value) -> bool) -> Value {
+    for _ in 0..500 {
+        let file = task.shown()["files"][0].clone();
+        if is_right(&file) {
+            return file;
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    assert_eq!(task.shown()["files"][0]["low"], low());
+    panic!("{}", task.shown());
+}
+
+#[test]
+fn a_kill_in_the_middle_of_a_line_over_the_limit() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("a.txt");
+    fs::write(&path, format!("zero\n{}", "x".repeat(1500))).unwrap();
+    let mut task = start_share(dir.path(), (0, 1), true, &vec![]).unwrap();
+    task.spout.activate().unwrap();
+    task.exactly(1);
+    task.ack_all();
+    // Long enough for its end to be looked at several times.
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    let file = &task.shown()["files"][0];
+    assert_eq!((&file["low"], &file["complete"]), (&json!(1), &json!(false)), "not in its middle");
+    let saved = task.killed();
+    append(&path, "xxx\none\n");
+    let mut task = start_share(dir.path(), (0, 1), true, &saved).unwrap();
+    task.spout.activate().unwrap();
+    let mut rest = task.exactly(2);
+    rest.sort_by_key(|message| message.1);
+    assert_eq!(rest, [("a.txt".to_owned(), 5, "!".to_owned()), ("a.txt".to_owned(), 1509, "one".to_owned())]);
 }
 
 #[test]

@@ -22,6 +22,12 @@ fn run(base: &Path, tasks: u32, saved: &Saved, done: &[&str]) -> (Vec<String>, S
     (came, saves)
 }
 
+/// In how many entries a file is named.
+fn named(name: &str, saved: &Saved) -> usize {
+    let path = format!("\"path\":\"{name}.txt\"");
+    saved.iter().map(|(_, text)| std::str::from_utf8(text).unwrap().matches(&path).count()).sum()
+}
+
 fn files(base: &Path, names: &[&str]) {
     for name in names {
         append(&base.join(format!("{name}.txt")), &format!("{name}1\n{name}2\n"));
@@ -69,8 +75,11 @@ fn a_kill_between_the_saves_of_two_tasks_forgets_nothing() {
         assert_eq!(came, ["a1", "a2"], "only task {survivor} had saved");
         let (came, next) = run(dir.path(), 2, &next, &["a1"]);
         assert_eq!(came, ["a1", "a2"]);
-        let size: usize = next.iter().map(|(_, text)| text.len()).sum();
-        assert!(size < 1200, "what all know is carried no more: {size} bytes");
+        assert_eq!(
+            [named("a", &next), named("b", &next), named("c", &next)],
+            [1; 3],
+            "nothing is carried on"
+        );
     }
 }
 
@@ -93,4 +102,28 @@ fn an_old_word_of_a_file_that_is_gone_does_not_count_against_a_newer_one() {
         saves.push(old.clone());
         saved = saves;
     }
+}
+
+#[test]
+fn a_completed_file_that_is_gone_is_forgotten_once_nobody_says_otherwise() {
+    let dir = tempdir().unwrap();
+    files(dir.path(), &["b", "c"]);
+    let (_, before) = run(dir.path(), 2, &vec![], &["c1"]);
+    // Now c is the first task's, who completes it; the second one does not come to save.
+    files(dir.path(), &["a"]);
+    let (_, after) = run(dir.path(), 2, &before, &["c2"]);
+    let saved = vec![after[0].clone(), before[1].clone()];
+    fs::remove_file(dir.path().join("c.txt")).unwrap();
+    let (_, next) = run(dir.path(), 2, &saved, &[]);
+    assert_eq!(named("c", &next), 1);
+    let (_, next) = run(dir.path(), 2, &vec![next[0].clone(), saved[1].clone()], &[]);
+    assert_eq!(named("c", &next), 1, "the second one had died again");
+    let twice = vec![saved[0].clone(), saved[1].clone(), (2, saved[1].1.clone())];
+    let (_, all) = run(dir.path(), 3, &twice, &[]);
+    for (t, x) in all.iter().chain(&twice) {
+        eprintln!("{t} {}", String::from_utf8_lossy(x));
+    }
+    assert_eq!(named("c", &all), 1, "two who say otherwise do not keep each other's word");
+    let (_, next) = run(dir.path(), 2, &next, &[]);
+    assert_eq!(named("c", &next), 0);
 }

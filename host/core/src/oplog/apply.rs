@@ -179,12 +179,12 @@ impl Applier {
         held: &mut Held,
         effects: &mut Effects,
     ) -> Result<(), Violation> {
-        let text = format!("emission {i}: {fault}");
         if anchors.is_empty() {
-            return Err(Violation(text));
+            return Err(Violation(format!("emission {i}: {fault}")));
         }
         let class = if matches!(fault, RowFault::Size { .. }) { Class::Size } else { Class::Protocol };
-        let failure = self.failure(class, Cost::Fault, text);
+        // Without the index: the like of it are counted together.
+        let failure = self.failure(class, Cost::Fault, fault.to_string());
         for &handle in anchors {
             if let Found::Live(entry) = held.find(handle) {
                 effects.fail_entry(entry, &failure);

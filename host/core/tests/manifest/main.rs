@@ -9,7 +9,6 @@
 //! example plugins do; any other plugin counts as one that did not load.
 
 #![allow(clippy::unwrap_used, reason = "a test that can not go on says where by panicking")]
-
 #![allow(clippy::disallowed_methods, reason = "tests read files and the environment; the core does not")]
 
 mod behaviour;
