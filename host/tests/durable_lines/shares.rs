@@ -120,9 +120,6 @@ fn a_completed_file_that_is_gone_is_forgotten_once_nobody_says_otherwise() {
     assert_eq!(named("c", &next), 1, "the second one had died again");
     let twice = vec![saved[0].clone(), saved[1].clone(), (2, saved[1].1.clone())];
     let (_, all) = run(dir.path(), 3, &twice, &[]);
-    for (t, x) in all.iter().chain(&twice) {
-        eprintln!("{t} {}", String::from_utf8_lossy(x));
-    }
     assert_eq!(named("c", &all), 1, "two who say otherwise do not keep each other's word");
     let (_, next) = run(dir.path(), 2, &next, &[]);
     assert_eq!(named("c", &next), 0);
