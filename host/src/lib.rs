@@ -7,6 +7,7 @@
 //! - [`assemble`]: from a manifest to a running topology; where an embedder begins.
 //! - [`runtime`]: executors, queues, the ack path, the drain.
 //! - [`spouts`], [`sinks`]: the native kinds, one file each.
+//! - [`durable`]: the data folder, checkpoints and dead letters; nothing of the runtime uses it yet.
 //! - [`telemetry`]: counters and the report.
 
 pub mod assemble;

@@ -83,6 +83,7 @@ impl Batch {
     }
 
     /// How many tuples it has.
+    #[inline]
     pub fn len(&self) -> usize {
         self.roots.len()
     }
@@ -130,6 +131,7 @@ impl Batch {
     }
 
     /// Appends a tuple.
+    #[inline]
     pub fn push(&mut self, input: u32, lineage: Lineage, attempt: u32, row: &[u8]) {
         match lineage {
             Lineage::None => self.push_one(input, RootId::NONE, 0, attempt, row),

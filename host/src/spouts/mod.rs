@@ -2,8 +2,8 @@
 //!
 //! In: the typed options of a manifest's spout. Out: a boxed [`Spout`], one a task. One module a kind; what they
 //! share is beside them: `feed` (a bounded exchange with a reading thread), `splitter` (bytes into lines),
-//! `taker` and `format` (lines into rows), `pace` and `words`. They know the ports of the core and nothing of
-//! the runtime.
+//! `taker` and `format` (lines into rows), `pace` and `words`. They know the ports of the core, its offsets
+//! and nothing of the runtime.
 //!
 //! Invariant: each kind passes [`contract::check_spout`], which is there for the spouts of embedders too. A spout
 //! that keeps its own pending messages, as Storm's examples do, is `examples/five_sentences.rs`.

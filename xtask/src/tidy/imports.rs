@@ -100,6 +100,7 @@ const PORTS: &[&str] = &[
     "anchorbolt_core::ids",
     "anchorbolt_core::failure",
     "anchorbolt_core::manifest",
+    "anchorbolt_core::offsets",
 ];
 
 const ONLY: &[Only] = &[

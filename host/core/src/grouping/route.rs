@@ -55,6 +55,7 @@ impl Route {
     }
 
     /// The fields whose hash picks the receiver.
+    #[inline]
     pub fn key(&self) -> Option<&[usize]> {
         match &self.pick {
             Pick::Key(fields) => Some(fields),
@@ -63,16 +64,19 @@ impl Route {
     }
 
     /// Whether the emitter names the receiver.
+    #[inline]
     pub fn direct(&self) -> bool {
         matches!(self.pick, Pick::Direct)
     }
 
     /// Whether every task of the consumer receives.
+    #[inline]
     pub fn to_all(&self) -> bool {
         matches!(self.pick, Pick::All)
     }
 
     /// The consumer's tasks.
+    #[inline]
     pub fn tasks(&self) -> Range<TaskId> {
         self.tasks.clone()
     }

@@ -129,6 +129,7 @@ impl Router {
     }
 
     /// Whether the emitter names the receivers on this stream.
+    #[inline]
     pub fn direct(&self, stream: u32) -> bool {
         self.streams.get(stream as usize).is_some_and(|s| s.direct)
     }

@@ -60,6 +60,7 @@ impl Effects {
     }
 
     /// Settles a tuple as done.
+    #[inline]
     pub fn ack_entry(&mut self, entry: &mut Entry) {
         entry.state = State::Settled;
         self.acked += 1;
@@ -319,6 +320,7 @@ fn send(
     }
 }
 
+#[inline]
 fn ack(ids: &[u32], held: &mut Held, effects: &mut Effects) -> Result<(), Violation> {
     for &handle in ids {
         match held.find(handle) {
