@@ -97,6 +97,7 @@ impl<B: Bolt> Instance<B> {
                 let result = bolt.cleanup();
                 // What it still holds is dropped here. The last call settles nothing: the host replays it.
                 self.bolt = None;
+                drop(self.task.take_drops());
                 return result;
             }
         };

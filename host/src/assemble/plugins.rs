@@ -2,6 +2,7 @@
 //!
 //! In: a bolt of a manifest. Out: the plugin and its declaration, or the one diagnostic that says why not.
 
+use anchorbolt_core::failure::Class;
 use anchorbolt_core::manifest::{Bolt, Code, Diagnostic, codes};
 use anchorbolt_core::port::{CallError, Declaration, InstanceFactory};
 use anchorbolt_wasm::{Engine, GuestEvents, Level, LoadError, Metric, Plugin, Settings};
@@ -43,8 +44,16 @@ pub(super) fn load(
         Ok(declaration) => Ok((plugin, declaration)),
         Err(error) => {
             let message = format!("plugin {}: {}", file.display(), declare_text(&error));
-            let help = "change `config` as the plugin asks, or mend the plugin".to_owned();
-            Err(wrong(codes::PLUGIN_DECLARE, message, help))
+            let (code_, help) = match &error {
+                CallError::Died(death) if death.class == Class::Memory => {
+                    (codes::PLUGIN_LIMITS, "raise `limits.memory`, or mend the plugin")
+                }
+                CallError::Died(death) if death.class == Class::Deadline => {
+                    (codes::PLUGIN_LIMITS, "raise `limits.deadline`, or mend the plugin")
+                }
+                _ => (codes::PLUGIN_DECLARE, "change `config` as the plugin asks, or mend the plugin"),
+            };
+            Err(wrong(code_, message, help.to_owned()))
         }
     })
 }

@@ -139,7 +139,8 @@ impl BoltTask {
                 let text = format!(
                     "circuit open, the bolt is paused and nothing is lost: {reason}; mend the plugin and start again"
                 );
-                env.error(name, Class::Circuit, &text);
+                // The controller logs it, louder than an error of a tuple.
+                env.errors.add(name, Class::Circuit, &text);
                 self.tell_paused(env, format!("bolt `{name}`: {text}"));
             }
             (Action::OpenCircuit, OnCircuitOpen::Stop) => {

@@ -146,6 +146,7 @@ pub fn open(file: &InputFile) -> Result<File, String> {
     // Looked at before it is opened: to open a pipe waits for its writer.
     let meta = fs::metadata(path).map_err(missing)?;
     if meta.is_dir() {
+        let shown = if shown.is_empty() { "." } else { shown };
         return Err(format!("input `{shown}` is a folder; to read the files in it write `{shown}/*`"));
     }
     if !meta.is_file() {
@@ -231,7 +232,10 @@ fn expand_glob(pattern: &str, base: &Path, files: &mut BTreeMap<String, PathBuf>
         files.insert(shown(path.strip_prefix(base).unwrap_or(&path)), path);
     }
     match (found, folders) {
-        (0, 0) => Err(format!("glob `{pattern}` matches no file in `{}`; correct `path`", base.display())),
+        (0, 0) => {
+            let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+            Err(format!("glob `{pattern}` matches no file in `{}`; correct `path`", base.display()))
+        }
         (0, _) => Err(format!(
             "glob `{pattern}` matches only folders; to read the files in them write `{pattern}/*`"
         )),

@@ -244,3 +244,22 @@ fn a_report_to_a_link_goes_where_the_link_points() {
     let report: Value = cli.read("real.json").parse().unwrap();
     assert_eq!(number(&report, &["messages", "completed"]), 1);
 }
+
+#[test]
+fn outputs_that_can_not_be_written_are_no_panic() {
+    let cli = Cli::new(WORD_COUNT);
+    cli.file("in.txt", "a b\n");
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let code = |command: &mut std::process::Command| command.status().unwrap().code();
+    assert_eq!(code(cli.command(&["run", "--until-drained"]).stderr(full())), Some(0));
+    assert_eq!(code(cli.command(&["check", "missing.toml"]).stderr(full())), Some(2));
+    assert_eq!(code(cli.command(&["run", "--until-drained", "--json"]).stdout(full())), Some(3));
+    assert_eq!(code(cli.command(&["check", "--json"]).stdout(full())), Some(3));
+}
+
+#[test]
+fn a_start_that_fails_leaves_no_report() {
+    let cli = Cli::new(WORD_COUNT);
+    cli.run(&["run", "--until-drained", "--report", "report.json"]).check(2);
+    assert!(!cli.path("report.json").exists() && !cli.path("report.json.part").exists());
+}
