@@ -12,7 +12,7 @@ use std::time::Duration;
 pub struct Tuples {
     /// n handles.
     pub ids: Vec<u32>,
-    /// n indexes into [`Context::inputs`].
+    /// n indexes into [`Context::inputs`](super::Context::inputs).
     pub inputs: Vec<u32>,
     /// n+1 offsets into `data`.
     pub offsets: Vec<u32>,
