@@ -1,6 +1,8 @@
 //! A run that is told to end finishes what is in flight, and says what it could not finish.
 
+use anchorbolt_core::port::{Bolt, Collector, Declaration, Tuples};
 use anchorbolt_host::runtime::{Ended, How, Running};
+use anchorbolt_row::{Row, write_row};
 use anchorbolt_tests::{Entry, Setup, Topology, bolt, check_flawless, plain, wait};
 use std::time::{Duration, Instant};
 
@@ -219,5 +221,55 @@ fn a_hundred_short_runs_all_end() {
     for n in 0..100 {
         let mut p = Setup { guest: "identity", bolt: "executors = 2", ..Setup::default() }.over(plain(n));
         check_flawless(&p.run(), n as u64);
+    }
+}
+
+/// Sends each message round in itself: 16, 15, .. 0.
+struct Countdown;
+
+impl Bolt for Countdown {
+    fn execute(&mut self, tuples: &Tuples, out: &mut Collector<'_>) -> Result<(), String> {
+        for i in 0..tuples.len() {
+            let from_spout = tuples.inputs[i] == 0;
+            let left =
+                if from_spout { Some(16) } else { Row::new(tuples.row(i)).u64(0).unwrap().checked_sub(1) };
+            if let Some(left) = left {
+                let mut row = vec![];
+                write_row(&mut row, |w| {
+                    w.uint(left);
+                });
+                out.emit(0, &[], &row);
+            }
+        }
+        out.ack(&tuples.ids);
+        Ok(())
+    }
+}
+
+/// Tuples outside every tree are in no sum of messages: the drain must look at the queues.
+#[test]
+fn untracked_tuples_of_a_cycle_are_waited_for() {
+    for ackers in ["ackers = 0", ""] {
+        let text = format!(
+            r#"
+[topology]
+name = "round"
+queue-tuples = 64
+{ackers}
+[spouts.made]
+kind = "generate"
+count = 2000
+[bolts.down]
+kind = "null"
+executors = 2
+tasks = 4
+inputs = [{{ from = "made", grouping = "shuffle" }}, {{ from = "down", grouping = "shuffle" }}]
+"#
+        );
+        let mut topology = Topology::new(&text).bolt("down", Declaration::fields(["n"]), || Countdown);
+        let ended = topology.run();
+        let down = bolt(&ended.report, "down");
+        assert_eq!((down.executed, down.queued), (2000 * 18, 0), "{ackers}");
+        assert_eq!(ended.exit_code(), 0);
     }
 }

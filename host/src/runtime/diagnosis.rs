@@ -31,7 +31,8 @@ pub(crate) fn timeouts(env: &Env, roots: &[RootId], timeout: Duration, now: Time
 
 fn failure(holder: Option<&(String, TaskId, Time)>, timeout: Duration, now: Time) -> Failure {
     let output = String::new();
-    match holder {
+    // Held for the lesser part of the time: it had waited in queues before, and the load is to blame.
+    match holder.filter(|(_, _, since)| now.since(*since) >= timeout / 2) {
         Some((component, task, since)) => Failure {
             class: Class::Timeout,
             cost: Cost::Patience,
