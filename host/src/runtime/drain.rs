@@ -165,7 +165,9 @@ impl<'a> Drain<'a> {
             return false;
         }
         if self.is_late() || self.is_stuck() {
-            self.unfinished = true;
+            // An executor that is only about to sleep leaves nothing undone.
+            let queued = self.running.watch.env.bolt_inboxes.iter().any(|inbox| inbox.queued() > 0);
+            self.unfinished = queued || self.pending() > 0;
             return false;
         }
         if self.settled() != before || !complete {
