@@ -5,6 +5,7 @@
 //! empty or has it too.
 
 use crate::ids::{Edge, RootId, TaskId};
+use crate::port::row_at;
 
 /// Which trees a tuple belongs to, with the edge that it is in each of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -168,10 +169,7 @@ impl Batch {
 
     /// The encoded row of tuple `i`.
     pub fn row(&self, i: usize) -> &[u8] {
-        match (self.offsets.get(i), self.offsets.get(i + 1)) {
-            (Some(&a), Some(&z)) => self.data.get(a as usize..z as usize).unwrap_or_default(),
-            _ => &[],
-        }
+        row_at(&self.offsets, &self.data, i)
     }
 }
 

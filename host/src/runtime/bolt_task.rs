@@ -8,7 +8,7 @@ use super::death::Rerun;
 use super::env::Env;
 use super::load::{Cursor, is_stale, load, push};
 use super::shared::{Services, TaskShared};
-use super::track::Tracker;
+use super::track::{Tracker, edge};
 use crate::telemetry::{BoltCounters, bump};
 use anchorbolt_core::batch::Batch;
 use anchorbolt_core::failure::{Class, Cost};
@@ -293,12 +293,7 @@ impl BoltTask {
         let mut held = shared.held.lock();
         let mut router = shared.router.lock();
         let rng = &mut self.rng;
-        let mut draw = || loop {
-            let edge = rng.u64(..);
-            if edge != 0 {
-                break edge;
-            }
-        };
+        let mut draw = || edge(rng);
         let applied =
             self.applier.apply(&mut self.call.log, &mut held, &mut router, &mut self.effects, &mut draw);
         if let Err(violation) = applied {

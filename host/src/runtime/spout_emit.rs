@@ -6,10 +6,10 @@
 use super::env::Event;
 use super::spout_cell::State;
 use super::spout_task::SpoutTask;
-use super::track::{Track, TrackMap};
+use super::track::{Track, TrackMap, edge};
 use anchorbolt_core::failure::{Class, Cost, Failure};
 use anchorbolt_core::grouping::{RowFault, Source};
-use anchorbolt_core::ids::{Edge, MessageId, Time};
+use anchorbolt_core::ids::{MessageId, Time};
 use anchorbolt_core::messages::MessageSlot;
 use anchorbolt_core::port::{Next, SpoutOutput};
 use std::sync::atomic::Ordering::Relaxed;
@@ -195,16 +195,6 @@ impl SpoutTask {
             if let Some(acker) = map.ackers.get(map.place(root)) {
                 acker.track(Track::Cancel(vec![root]));
             }
-        }
-    }
-}
-
-#[inline]
-fn edge(rng: &mut fastrand::Rng) -> Edge {
-    loop {
-        let edge = rng.u64(..);
-        if edge != 0 {
-            return edge;
         }
     }
 }

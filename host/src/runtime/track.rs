@@ -174,3 +174,14 @@ impl Tracker {
         }
     }
 }
+
+/// A random name for a tuple within its tree; 0 is none.
+#[inline]
+pub(crate) fn edge(rng: &mut fastrand::Rng) -> Edge {
+    loop {
+        let edge = rng.u64(..);
+        if edge != 0 {
+            return edge;
+        }
+    }
+}

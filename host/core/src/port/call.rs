@@ -35,10 +35,7 @@ impl Tuples {
 
     /// The encoded row of tuple `i`; empty when the columns disagree.
     pub fn row(&self, i: usize) -> &[u8] {
-        match (self.offsets.get(i), self.offsets.get(i + 1)) {
-            (Some(&a), Some(&z)) => self.data.get(a as usize..z as usize).unwrap_or_default(),
-            _ => &[],
-        }
+        row_at(&self.offsets, &self.data, i)
     }
 
     /// Removes all tuples and keeps the buffers.
@@ -155,4 +152,13 @@ pub struct Death {
     pub output: String,
     /// The tuple that `progress` had reached, when the call used it.
     pub reached: Option<u32>,
+}
+
+/// The encoded row `i` of a column of rows; empty when the columns disagree.
+#[inline]
+pub(crate) fn row_at<'a>(offsets: &[u32], data: &'a [u8], i: usize) -> &'a [u8] {
+    match (offsets.get(i), offsets.get(i + 1)) {
+        (Some(&a), Some(&z)) => data.get(a as usize..z as usize).unwrap_or_default(),
+        _ => &[],
+    }
 }

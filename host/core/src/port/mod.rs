@@ -11,6 +11,7 @@ mod instance;
 mod spout;
 
 pub use bolt::{Bolt, Collector};
+pub(crate) use call::row_at;
 pub use call::{Call, CallError, CallServices, Death, Emissions, FailKind, Op, TupleInfo, Tuples};
 pub use declaration::{Context, ContextInput, ContextOutput, DEFAULT_STREAM, Declaration, StreamDeclaration};
 pub use instance::{Instance, InstanceFactory};

@@ -3,7 +3,7 @@
 //! In: budgets, acks and failures. Out: rows with message ids, in columns. Invariant: a spout never blocks; what it
 //! waits for is read on threads of its own.
 
-use super::Context;
+use super::{Context, call::row_at};
 use crate::failure::Failure;
 use crate::ids::MessageId;
 use std::sync::Arc;
@@ -91,10 +91,7 @@ impl SpoutOutput {
 
     /// The encoded row `i`.
     pub fn row(&self, i: usize) -> &[u8] {
-        match (self.offsets.get(i), self.offsets.get(i + 1)) {
-            (Some(&a), Some(&z)) => self.data.get(a as usize..z as usize).unwrap_or_default(),
-            _ => &[],
-        }
+        row_at(&self.offsets, &self.data, i)
     }
 
     /// Removes everything and keeps the buffers.
