@@ -7,11 +7,13 @@
 //! - [`assemble`]: from a manifest to a running topology; where an embedder begins.
 //! - [`runtime`]: executors, queues, the ack path, the drain.
 //! - [`spouts`], [`sinks`]: the native kinds, one file each.
-//! - [`durable`]: the data folder, checkpoints and dead letters; nothing of the runtime uses it yet.
+//! - [`durable`]: the data folder, checkpoints and dead letters.
+//! - `json`: rows as JSON.
 //! - [`telemetry`]: counters and the report.
 
 pub mod assemble;
 pub mod durable;
+mod json;
 pub mod runtime;
 pub mod sinks;
 pub mod spouts;

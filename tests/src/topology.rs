@@ -95,7 +95,7 @@ impl Topology {
     pub fn try_start(&mut self, how: How) -> Result<Running, StartError> {
         let loaded = self.load();
         assert!(loaded.is_ok(), "{:#?}", loaded.diagnostics);
-        loaded.start(RunOptions { how })
+        loaded.start(RunOptions { how, ..RunOptions::default() })
     }
 
     /// Starts it.

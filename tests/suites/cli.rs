@@ -62,7 +62,12 @@ impl Cli {
 
     /// Runs to the end with the report as JSON on standard output.
     pub(crate) fn report(&self, code: i32) -> Value {
-        let ran = self.run(&["run", "--until-drained", "--json"]);
+        self.report_of(&[], code)
+    }
+
+    /// As [`Cli::report`], with further arguments.
+    pub(crate) fn report_of(&self, args: &[&str], code: i32) -> Value {
+        let ran = self.run(&[&["run", "--until-drained", "--json"], args].concat());
         ran.check(code);
         serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"))
     }

@@ -324,6 +324,8 @@ fn on_manual_clock(
         clock: clock.clone(),
         how: How::default(),
         started: String::new(),
+        keep: None,
+        seed: None,
     };
     let running = launch(loaded.plan.expect("a plan"), parts).expect("it starts");
     (running, clock, journal)

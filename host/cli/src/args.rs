@@ -65,6 +65,12 @@ pub(crate) struct RunArgs {
     /// Read this many messages over all spouts, drain and end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
+    /// Where checkpoints and dead letters are kept; `.anchorbolt/NAME` beside the manifest if not given.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Read from the beginning again: forget the checkpoints, keep the dead letters.
+    #[arg(long)]
+    pub(crate) reset: bool,
     /// Write the report to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,

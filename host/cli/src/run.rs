@@ -5,6 +5,7 @@ use crate::live::Live;
 use crate::{ENVIRONMENT, Exit, FINE, FOUND, INPUT, check, logs, render, say, table, tell_as_is};
 use anchorbolt_host::assemble::{Loaded, RunOptions, StartError};
 use anchorbolt_host::core::port::SpoutError;
+use anchorbolt_host::durable::Layout;
 use anchorbolt_host::runtime::{Ended, How, LaunchError, Running, Stopper};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,9 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
     let how = How { until_drained: args.until_drained, limit: args.limit };
     let stopper = signals();
     let closed = loaded.output_closed();
-    let running = match loaded.start(RunOptions { how }) {
+    let data_dir = data_dir(args, &loaded);
+    let options = RunOptions { how, data_dir: Some(data_dir.clone()), reset: args.reset };
+    let running = match loaded.start(options) {
         Ok(running) => running,
         Err(error) => return not_started(&error),
     };
@@ -37,7 +40,25 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
     }
     let ended = wait(running, how);
     let quiet = closed.is_closed();
+    keep_report(&data_dir, &ended);
     finish(args, &ended, quiet)
+}
+
+/// Where what outlives the process is kept.
+fn data_dir(args: &RunArgs, loaded: &Loaded) -> PathBuf {
+    let beside = || Layout::beside(&args.topology.manifest, &loaded.manifest.topology.name);
+    args.data_dir.clone().unwrap_or_else(beside)
+}
+
+/// The report of the last run, for those who look at the topology afterwards.
+fn keep_report(data_dir: &Path, ended: &Ended) {
+    let kept = Layout::look(data_dir).map_err(|e| e.to_string()).and_then(|layout| {
+        let text = format!("{:#}\n", ended.report.json());
+        write_whole(&layout.last_report(), &text).map_err(|e| e.to_string())
+    });
+    if let Err(error) = kept {
+        tracing::warn!("the report of this run is not kept in the data folder: {error}");
+    }
 }
 
 /// `--until-drained` needs sources that end.
@@ -94,7 +115,7 @@ fn not_started(error: &StartError) -> Exit {
             INPUT
         }
         StartError::Launch(LaunchError::Spout { error: SpoutError::Input(_), .. }) => INPUT,
-        StartError::Launch(_) => ENVIRONMENT,
+        StartError::Data(_) | StartError::Launch(_) => ENVIRONMENT,
     }
 }
 

@@ -119,6 +119,9 @@ fn end(ended: &Ended) -> String {
     if let Some(text) = &ended.stopped {
         out += &format!("\nstopped: {text}\n");
     }
+    if let Some(text) = &ended.unwritten {
+        out += &format!("\nerror: {text}\n");
+    }
     let pending = ended.report.totals().pending;
     if ended.unfinished {
         out += &format!("\nnot drained: {pending} messages stay unacked at their source\n");

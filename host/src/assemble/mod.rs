@@ -24,7 +24,10 @@ mod plugins;
 
 pub use natives::Natives;
 
-use crate::runtime::{How, LaunchError, NativeFactory, Parts, Running, SpoutFactory, SystemClock, launch};
+use crate::durable::{DataDir, DurableError};
+use crate::runtime::{
+    How, Keep, LaunchError, NativeFactory, Parts, Running, SpoutFactory, SystemClock, launch,
+};
 use crate::sinks::{self, OutputClosed};
 use crate::spouts;
 use anchorbolt_core::manifest::{Code, Diagnostic, Manifest, Sources, SpoutKind, Text, parse, sort};
@@ -90,10 +93,15 @@ pub struct Loaded {
 }
 
 /// How to run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// When the run ends by itself.
     pub how: How,
+    /// The data folder: what of the run outlives the process. None: nothing does, and messages that have failed for
+    /// good are dropped.
+    pub data_dir: Option<PathBuf>,
+    /// Read from the beginning again: what was saved is removed, dead letters stay.
+    pub reset: bool,
 }
 
 /// Why a loaded topology did not start.
@@ -110,6 +118,9 @@ pub enum StartError {
         /// Why.
         reason: String,
     },
+    /// The data folder can't be used.
+    #[error(transparent)]
+    Data(#[from] DurableError),
     /// It could not be launched.
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -236,9 +247,17 @@ impl Loaded {
     /// Starts it.
     ///
     /// # Errors
-    /// When there are mistakes, a grant can't be given, a bolt does not prepare or a spout does not open.
+    /// When there are mistakes, the data folder can't be used, a grant can't be given, a bolt does not prepare or a
+    /// spout does not open.
     pub fn start(mut self, options: RunOptions) -> Result<Running, StartError> {
         let plan = self.plan.take().ok_or(StartError::Mistakes)?;
+        let keep = match &options.data_dir {
+            None => None,
+            Some(path) => {
+                let folder = DataDir::open(path, options.reset)?;
+                Some(Keep::open(folder, plan.topology.dead_letters_max_bytes, options.reset)?)
+            }
+        };
         let mut bolts = std::mem::take(&mut self.native_bolts);
         let mut spouts = std::mem::take(&mut self.native_spouts);
         for component in &plan.components {
@@ -258,7 +277,8 @@ impl Loaded {
         let started = time::OffsetDateTime::now_utc().replace_nanosecond(0).ok();
         let started = started.and_then(|t| t.format(format).ok()).unwrap_or_default();
         let clock = SystemClock::start();
-        let running = launch(plan, Parts { bolts, spouts, clock, how: options.how, started })?;
+        let parts = Parts { bolts, spouts, clock, how: options.how, started, keep, seed: None };
+        let running = launch(plan, parts)?;
         let stopper = running.stopper();
         self.output_closed.tell(Waker::new(move || stopper.output_closed()));
         Ok(running)

@@ -1,25 +1,24 @@
-//! Ledgers on threads of their own (`ackers = n`), as Storm's acker bolts.
+//! Ledgers on executors of their own (`ackers = n`), as Storm's acker bolts.
 //!
 //! In: registrations, acks and failures, in one FIFO for each producer. Out: the ends of trees, to the spout
 //! that owns them. Invariant: slot s of every owner is with acker s mod n.
 
 use super::env::Env;
+use super::executor::{Executor, Step};
 use super::inbox::{Command, Inbox};
 use super::track::Track;
 use anchorbolt_core::ack::{Ledger, TreeEvent};
-use anchorbolt_core::ids::Time;
-use crossbeam_utils::sync::Parker;
 use std::sync::Arc;
 
-/// An acker thread.
+/// An acker.
 pub(crate) struct Acker {
     env: Arc<Env>,
     inbox: Arc<Inbox>,
-    parker: Parker,
     /// By owner.
     ledgers: Vec<Ledger>,
     spouts: Vec<Arc<Inbox>>,
     events: Vec<TreeEvent>,
+    tracks: Vec<Track>,
 }
 
 impl Acker {
@@ -27,35 +26,10 @@ impl Acker {
     pub(crate) fn new(
         env: Arc<Env>,
         inbox: Arc<Inbox>,
-        parker: Parker,
         ledgers: Vec<Ledger>,
         spouts: Vec<Arc<Inbox>>,
     ) -> Acker {
-        Acker { env, inbox, parker, ledgers, spouts, events: vec![] }
-    }
-
-    /// Runs until it is told to close.
-    pub(crate) fn run(mut self) {
-        let mut tracks = vec![];
-        loop {
-            self.inbox.take_tracks(&mut tracks);
-            let idle = tracks.is_empty();
-            for track in tracks.drain(..) {
-                track.apply(&mut self.ledgers, |root| root.owner() as usize);
-            }
-            let now = self.env.clock.now();
-            self.ledgers.iter_mut().for_each(|ledger| ledger.expire(now));
-            let told = self.tell();
-            match self.inbox.take_command() {
-                Some(Command::Close) => return,
-                Some(_) => continue,
-                None if idle && !told && self.inbox.may_park(false) => {
-                    let due: Option<Time> = self.ledgers.iter().filter_map(Ledger::next_deadline).min();
-                    self.env.clock.park(&self.parker, due);
-                }
-                None => {}
-            }
-        }
+        Acker { env, inbox, ledgers, spouts, events: vec![], tracks: vec![] }
     }
 
     /// Sends the ends of trees to their owners.
@@ -69,5 +43,25 @@ impl Acker {
             }
         }
         told
+    }
+}
+
+impl Executor for Acker {
+    fn step(&mut self) -> Step {
+        self.inbox.take_tracks(&mut self.tracks);
+        let idle = self.tracks.is_empty();
+        for track in self.tracks.drain(..) {
+            track.apply(&mut self.ledgers, |root| root.owner() as usize);
+        }
+        let now = self.env.clock.now();
+        self.ledgers.iter_mut().for_each(|ledger| ledger.expire(now));
+        let told = self.tell();
+        match self.inbox.take_command() {
+            Some(Command::Close) => Step::Closed,
+            None if idle && !told && self.inbox.may_park(false) => {
+                Step::Wait(self.ledgers.iter().filter_map(Ledger::next_deadline).min())
+            }
+            _ => Step::Again,
+        }
     }
 }

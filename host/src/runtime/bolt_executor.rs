@@ -1,18 +1,17 @@
-//! The thread that runs tasks of a bolt.
+//! The executor that runs tasks of a bolt.
 //!
 //! In: its inbox. Out: its outbox and the ack path. Invariant: while something waits in the outbox no new
-//! tuple is taken, so back-pressure reaches the spout; an executor with nothing to do sleeps.
+//! tuple is taken, so back-pressure reaches the spout; an executor with nothing to do waits.
 
 use super::bolt_task::BoltTask;
-use super::env::Env;
+use super::env::{Env, Flushing};
+use super::executor::{Executor, Step};
 use super::inbox::{Command, Inbox};
 use super::outbox::Outbox;
 use super::track::Tracker;
 use anchorbolt_core::batch::Batch;
 use anchorbolt_core::ids::Time;
-use crossbeam_utils::sync::Parker;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 /// How many calls lie between two looks at memory and CPU time.
@@ -22,16 +21,15 @@ const PUBLISH_CALLS: u32 = 256;
 pub(crate) struct BoltExecutor {
     env: Arc<Env>,
     inbox: Arc<Inbox>,
-    parker: Parker,
     tasks: Vec<BoltTask>,
     outbox: Outbox,
     tracker: Tracker,
     /// A batch that was taken for a task which could not have it yet.
     stash: Option<Batch>,
     /// A drain waits for the tasks to be flushed.
-    flush: Option<Sender<()>>,
+    flush: Option<Arc<Flushing>>,
     /// They were; a drain waits for what they emitted to leave.
-    flushed: Option<Sender<()>>,
+    flushed: Option<Arc<Flushing>>,
     closing: bool,
     calls: u32,
 }
@@ -41,7 +39,6 @@ impl BoltExecutor {
     pub(crate) fn new(
         env: Arc<Env>,
         inbox: Arc<Inbox>,
-        parker: Parker,
         tasks: Vec<BoltTask>,
         outbox: Outbox,
         tracker: Tracker,
@@ -49,7 +46,6 @@ impl BoltExecutor {
         BoltExecutor {
             env,
             inbox,
-            parker,
             tasks,
             outbox,
             tracker,
@@ -61,25 +57,8 @@ impl BoltExecutor {
         }
     }
 
-    /// Runs until it is told to close.
-    pub(crate) fn run(mut self) {
-        while !self.closing {
-            let pushed = self.outbox.push(&self.env, &self.tracker);
-            if pushed {
-                self.flushed = None;
-            }
-            let worked = pushed && self.step();
-            if !worked && !self.command(pushed) {
-                self.sleep(pushed);
-            }
-        }
-        self.publish();
-        let env = self.env.clone();
-        self.tasks.iter_mut().for_each(|task| task.close(&env));
-    }
-
     /// One call, if there is anything to call with.
-    fn step(&mut self) -> bool {
+    fn call(&mut self) -> bool {
         let now = self.now_if_timed();
         for i in 0..self.tasks.len() {
             if let Some(now) = now {
@@ -164,18 +143,39 @@ impl BoltExecutor {
         self.tasks.iter().any(BoltTask::is_backing_off)
     }
 
-    fn sleep(&self, pushed: bool) {
+    fn wait(&self, pushed: bool) -> Step {
         let takes_data = pushed && self.stash.is_none();
-        let due = self.tasks.iter().filter_map(BoltTask::next_due).min();
-        if self.inbox.may_park(takes_data) {
-            self.publish();
-            self.env.clock.park(&self.parker, due);
+        if !self.inbox.may_park(takes_data) {
+            return Step::Again;
         }
+        self.publish();
+        Step::Wait(self.tasks.iter().filter_map(BoltTask::next_due).min())
+    }
+
+    fn close(&mut self) {
+        self.publish();
+        let env = self.env.clone();
+        self.tasks.iter_mut().for_each(|task| task.close(&env));
     }
 
     fn publish(&self) {
         let share = thread_cpu() / self.tasks.len().max(1) as u32;
         self.tasks.iter().for_each(|task| task.publish(share));
+    }
+}
+
+impl Executor for BoltExecutor {
+    fn step(&mut self) -> Step {
+        if self.closing {
+            self.close();
+            return Step::Closed;
+        }
+        let pushed = self.outbox.push(&self.env, &self.tracker);
+        if pushed {
+            self.flushed = None;
+        }
+        let worked = pushed && self.call();
+        if worked || self.command(pushed) { Step::Again } else { self.wait(pushed) }
     }
 }
 

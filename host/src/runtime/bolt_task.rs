@@ -85,7 +85,7 @@ pub(crate) struct BoltTask {
 
 impl BoltTask {
     /// A task without an instance.
-    pub(crate) fn new(parts: TaskParts, now: Time) -> BoltTask {
+    pub(crate) fn new(parts: TaskParts, rng: fastrand::Rng, now: Time) -> BoltTask {
         let applier = Applier { component: parts.context.component.clone(), task: parts.context.task };
         let call = Call { log: vec![], tuples: 1, services: None };
         BoltTask {
@@ -98,7 +98,7 @@ impl BoltTask {
             circuit: Circuit::Closed,
             reruns: VecDeque::new(),
             rerun_blamed: false,
-            rng: fastrand::Rng::new(),
+            rng,
             cursor: None,
             next_tick: parts.tick.map(|t| now.after(t)),
             over: vec![],

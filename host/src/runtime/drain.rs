@@ -3,17 +3,19 @@
 //! In: events of executors. Out: commands, and how the run ended. A drain goes through the topology in
 //! stages: each bolt empties its queue, then flushes; passes repeat, since retries refill the queues, until
 //! nothing is pending, or a pass settles nothing and nothing is to come.
+//!
+//! Invariant: a turn never blocks; it says what it waits for.
 
+use super::controls::Controls;
 use super::env::Event;
-use super::inbox::{Command, Inbox};
-use super::running::{How, Running};
+use super::running::How;
 use anchorbolt_core::ids::Time;
 use anchorbolt_core::port::SpoutError;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-/// While a pass waits for an executor, how often it looks at what else happened.
+/// Where nothing is told of what is waited for, how often it is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How far a drain goes.
@@ -25,70 +27,130 @@ enum Mode {
     Bounded,
 }
 
+/// Where the controller is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing says that the run is to end.
+    Running,
+    /// A pass through the stages.
+    Pass {
+        /// What had been settled before it.
+        before: u64,
+        /// The stage that is being flushed.
+        stage: usize,
+        /// It is.
+        flushed: bool,
+    },
+    /// A pass settled nothing: the next begins when something has happened.
+    Between,
+    /// All is over.
+    Over,
+}
+
+/// What the controller waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Nothing: take another turn.
+    No,
+    /// An event, or so long.
+    Event(Option<Duration>),
+    /// The run is over.
+    Over,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// Messages without an end were left.
+    pub unfinished: bool,
+    /// A policy's `stop`.
+    pub stopped: Option<String>,
+    /// A spout's error.
+    pub spout_error: Option<SpoutError>,
+    /// The host's own fault.
+    pub broken: Option<String>,
+}
+
 /// The end of a run.
-pub(crate) struct Drain<'a> {
-    running: &'a Running,
+pub(crate) struct Drain {
+    controls: Arc<Controls>,
     how: How,
+    phase: Phase,
+    /// Flushes so far.
+    flushes: u64,
     exhausted: usize,
     mode: Option<Mode>,
     deadline: Option<Time>,
     paused: bool,
-    /// When a message last came to its end under a paused circuit, and how many had.
-    moved_at: Time,
+    /// When a message last came to its end while something could not go on, and how many had.
+    moved_at: Option<Time>,
     ended_before: u64,
-    stopped: Option<String>,
-    spout_error: Option<SpoutError>,
-    broken: Option<String>,
-    unfinished: bool,
+    outcome: Outcome,
 }
 
-/// How a run ended: unfinished, stopped by a policy, a spout's error, the host's own fault.
-pub(crate) type Result = (bool, Option<String>, Option<SpoutError>, Option<String>);
-
-impl<'a> Drain<'a> {
+impl Drain {
     /// A controller of this run.
-    pub(crate) fn new(running: &'a Running, how: How) -> Drain<'a> {
+    pub(super) fn new(controls: Arc<Controls>, how: How) -> Drain {
         Drain {
-            running,
+            controls,
             how,
+            phase: Phase::Running,
+            flushes: 0,
             exhausted: 0,
             mode: None,
             deadline: None,
             paused: false,
-            moved_at: Time(0),
+            moved_at: None,
             ended_before: 0,
-            stopped: None,
-            spout_error: None,
-            broken: None,
-            unfinished: false,
+            outcome: Outcome::default(),
         }
-    }
-
-    /// Waits for the end and drains.
-    pub(crate) fn run(&mut self) {
-        while self.mode.is_none() && self.broken.is_none() {
-            if !self.wait_for_event() {
-                return;
-            }
-            if self.is_stuck() {
-                self.deadline = Some(self.now());
-                self.stop_reading();
-            }
-        }
-        while self.broken.is_none() && self.another_pass() {}
     }
 
     /// How it ended.
-    pub(crate) fn result(self) -> Result {
-        (self.unfinished, self.stopped, self.spout_error, self.broken)
+    pub(crate) fn outcome(self) -> Outcome {
+        self.outcome
     }
 
-    fn hear(&mut self, event: Event) {
+    /// Does what there is to do.
+    pub(crate) fn turn(&mut self) -> Wait {
+        if self.outcome.broken.is_some() {
+            self.phase = Phase::Over;
+        }
+        match self.phase {
+            Phase::Running if self.mode.is_some() => self.begin_pass(),
+            Phase::Running => self.go_on(),
+            Phase::Between => self.begin_pass(),
+            Phase::Pass { before, stage, flushed: true } => self.next_stage(before, stage + 1),
+            Phase::Pass { before, .. } if self.is_late() => self.end_pass(before, false),
+            Phase::Pass { .. } => Wait::Event(Some(LOOK)),
+            Phase::Over => Wait::Over,
+        }
+    }
+
+    /// Nothing says that the run is to end; unless it can't go on.
+    fn go_on(&mut self) -> Wait {
+        if !self.is_stuck() {
+            return self.wait();
+        }
+        self.deadline = Some(self.controls.now());
+        self.stop_reading();
+        Wait::No
+    }
+
+    /// Takes an event in.
+    pub(crate) fn hear(&mut self, event: Event) {
         match event {
-            Event::Settled => {}
+            Event::Settled | Event::Unwritable => {}
+            Event::Flushed(number) => {
+                if let Phase::Pass { flushed, .. } = &mut self.phase
+                    && number == self.flushes
+                {
+                    *flushed = true;
+                }
+            }
             Event::Exhausted => {
                 self.exhausted += 1;
-                let all = self.exhausted >= self.running.watch.spouts.len();
+                let all = self.exhausted >= self.controls.spout_tasks();
                 if all && self.ends_by_itself() && self.mode.is_none() {
                     self.mode = Some(Mode::ToTheEnd);
                 }
@@ -99,24 +161,23 @@ impl<'a> Drain<'a> {
             Event::Paused(text) => {
                 tracing::error!("{text}");
                 self.paused = true;
-                self.moved_at = self.now();
             }
             Event::Interrupted => self.stop_reading(),
             Event::OutputClosed => {
                 // What is in flight can't get out any more.
-                self.deadline = Some(self.now());
+                self.deadline = Some(self.controls.now());
                 self.stop_reading();
             }
             Event::Stop(text) => {
-                self.stopped.get_or_insert(text);
+                self.outcome.stopped.get_or_insert(text);
                 self.stop_reading();
             }
             Event::SpoutFailed(error) => {
-                self.spout_error.get_or_insert(error);
+                self.outcome.spout_error.get_or_insert(error);
                 self.stop_reading();
             }
             Event::Broken(text) => {
-                self.broken.get_or_insert(text);
+                self.outcome.broken.get_or_insert(text);
             }
         }
     }
@@ -125,152 +186,80 @@ impl<'a> Drain<'a> {
         self.how.until_drained || self.how.limit.is_some()
     }
 
-    /// A bolt is paused, the run would end by itself, and no message has come to its end for `drain-timeout`:
-    /// what is left waits for the paused bolt.
+    /// The run would end by itself, but a bolt is paused or dead letters can't be written, and no message has come
+    /// to its end for `drain-timeout`: what is left waits for that.
     fn is_stuck(&mut self) -> bool {
-        if !self.paused || !self.ends_by_itself() {
+        if !self.ends_by_itself() || !(self.paused || self.controls.is_unwritable()) {
+            self.moved_at = None;
             return false;
         }
-        let (now, ended) = (self.now(), self.ended());
+        let (now, ended) = (self.controls.now(), self.controls.ended());
         if std::mem::replace(&mut self.ended_before, ended) != ended {
-            self.moved_at = now;
+            self.moved_at = None;
         }
-        now.since(self.moved_at) >= self.running.drain_timeout
+        let since = *self.moved_at.get_or_insert(now);
+        now.since(since) >= self.controls.drain_timeout
     }
 
     fn stop_reading(&mut self) {
         self.mode = Some(Mode::Bounded);
-        let deadline = self.now().after(self.running.drain_timeout);
+        let deadline = self.controls.now().after(self.controls.drain_timeout);
         self.deadline.get_or_insert(deadline);
-        self.tell_spouts(|| Command::StopReading);
+        self.controls.stop_reading();
     }
 
-    fn tell_spouts(&self, command: impl Fn() -> Command) {
-        for worker in &self.running.workers {
-            let is_spout =
-                worker.component.is_some_and(|c| self.running.watch.spouts.iter().any(|(s, _)| *s == c));
-            if is_spout {
-                worker.inbox.command(command());
+    /// Every stage empties its queues, then flushes.
+    fn begin_pass(&mut self) -> Wait {
+        self.controls.watch.env.watched.store(true, Relaxed);
+        self.next_stage(self.controls.settled(), 0)
+    }
+
+    fn next_stage(&mut self, before: u64, stage: usize) -> Wait {
+        let controls = self.controls.clone();
+        let Some(components) = controls.stages().get(stage) else {
+            return self.end_pass(before, true);
+        };
+        self.flushes += 1;
+        self.phase = Phase::Pass { before, stage, flushed: false };
+        controls.flush(components, self.flushes);
+        Wait::No
+    }
+
+    /// A pass is over; `complete`: it was not cut short. Is another due?
+    fn end_pass(&mut self, before: u64, complete: bool) -> Wait {
+        self.phase = Phase::Between;
+        let controls = self.controls.clone();
+        if controls.pending() == 0 && complete && !controls.on_their_way() {
+            self.phase = Phase::Over;
+        } else if self.is_late() || self.is_stuck() {
+            // An executor that is only about to sleep leaves nothing undone.
+            self.outcome.unfinished = controls.queued() || controls.pending() > 0;
+            self.phase = Phase::Over;
+        } else if controls.settled() != before || !complete {
+            return Wait::No;
+        } else if self.mode == Some(Mode::Bounded) && !controls.more_to_come() {
+            // Acks that were on their way when the figures were read have arrived by now.
+            let (left, moved) = (controls.pending() > 0, controls.settled() != before);
+            self.outcome.unfinished = left && !moved;
+            self.phase = if left && moved { Phase::Between } else { Phase::Over };
+        } else {
+            // What was settled while `before` was read has been told already: ask to be told again, and look once more.
+            controls.watch.env.watched.store(true, Relaxed);
+            if controls.settled() == before {
+                return self.wait();
             }
         }
-    }
-
-    /// One pass through the stages. True when another is due.
-    fn another_pass(&mut self) -> bool {
-        let env = &self.running.watch.env;
-        env.watched.store(true, Relaxed);
-        let before = self.settled();
-        let complete = self.pass();
-        if self.pending() == 0 && complete && !self.on_their_way() {
-            return false;
-        }
-        if self.is_late() || self.is_stuck() {
-            // An executor that is only about to sleep leaves nothing undone.
-            let queued = self.running.watch.env.bolt_inboxes.iter().any(|inbox| inbox.queued() > 0);
-            self.unfinished = queued || self.pending() > 0;
-            return false;
-        }
-        if self.settled() != before || !complete {
-            return true;
-        }
-        if self.mode == Some(Mode::Bounded) && !self.more_to_come() {
-            // Acks that were on their way when the figures were read have arrived by now.
-            let (left, moved) = (self.pending() > 0, self.settled() != before);
-            self.unfinished = left && !moved;
-            return left && moved;
-        }
-        self.wait_for_event();
-        true
-    }
-
-    fn now(&self) -> Time {
-        self.running.watch.env.clock.now()
+        Wait::No
     }
 
     fn is_late(&self) -> bool {
-        self.deadline.is_some_and(|d| d <= self.now())
+        self.deadline.is_some_and(|d| d <= self.controls.now())
     }
 
-    /// Waits until something happened; now and then looks by itself where what it waits for says nothing. False
-    /// when nobody is left to tell anything.
-    fn wait_for_event(&mut self) -> bool {
-        let looks = self.deadline.is_some() || self.paused || (self.mode.is_some() && self.pending() == 0);
-        if looks {
-            match self.running.events.recv_timeout(LOOK) {
-                Ok(event) => self.hear(event),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return false,
-            }
-        } else {
-            match self.running.events.recv() {
-                Ok(event) => self.hear(event),
-                Err(_) => return false,
-            }
-        }
-        true
-    }
-
-    /// Every stage empties its queues, then flushes. False when the drain was cut short.
-    fn pass(&mut self) -> bool {
-        let stages = self.running.watch.plan.stages.clone();
-        stages.iter().all(|stage| self.flush(stage))
-    }
-
-    fn flush(&mut self, stage: &[usize]) -> bool {
-        let (done, flushed) = std::sync::mpsc::channel();
-        for worker in &self.running.workers {
-            if worker.component.is_some_and(|c| stage.contains(&c)) {
-                worker.inbox.command(Command::Flush(done.clone()));
-            }
-        }
-        drop(done);
-        loop {
-            match flushed.recv_timeout(LOOK) {
-                Err(RecvTimeoutError::Disconnected) => return true,
-                Ok(()) | Err(RecvTimeoutError::Timeout) => {}
-            }
-            while let Ok(event) = self.running.events.try_recv() {
-                self.hear(event);
-            }
-            if self.is_late() || self.broken.is_some() {
-                return false;
-            }
-        }
-    }
-
-    fn settled(&self) -> u64 {
-        let watch = &self.running.watch;
-        let spouts = watch.spouts.iter().map(|(_, cell)| {
-            let f = cell.figures();
-            f.trees_acked + f.trees_failed + f.trees_timed_out + f.untracked + f.replayed
-        });
-        spouts.sum()
-    }
-
-    /// Messages that have come to an end.
-    fn ended(&self) -> u64 {
-        let figures = self.running.watch.spouts.iter().map(|(_, cell)| cell.figures());
-        figures.map(|f| f.completed + f.untracked + f.dead_lettered + f.dropped + f.handed_back).sum()
-    }
-
-    fn pending(&self) -> u64 {
-        self.running.watch.spouts.iter().map(|(_, cell)| cell.figures().pending).sum()
-    }
-
-    /// Whether tuples wait or are worked on. Those outside every tree are in no other figure.
-    fn on_their_way(&self) -> bool {
-        self.running.watch.env.bolt_inboxes.iter().any(|inbox| !inbox.is_idle())
-    }
-
-    /// Whether something will move by itself: a retry that waits, tuples or acks on their way. In the order in
-    /// which they travel, so that nothing slips by.
-    fn more_to_come(&self) -> bool {
-        let running = self.running;
-        let busy = |inbox: &Inbox| !inbox.is_idle();
-        let ackers = running.workers.iter().filter(|w| w.component.is_none());
-        self.on_their_way()
-            || ackers.into_iter().any(|w| busy(&w.inbox))
-            || running.workers.iter().any(|w| busy(&w.inbox))
-            || running.watch.spouts.iter().any(|(_, cell)| cell.waits_for_retry())
+    /// Until something happened; now and then by itself where what is waited for says nothing.
+    fn wait(&self) -> Wait {
+        let drained = self.mode.is_some() && self.controls.pending() == 0;
+        let looks = self.deadline.is_some() || self.paused || drained || self.controls.is_unwritable();
+        Wait::Event(looks.then_some(LOOK))
     }
 }

@@ -18,8 +18,12 @@ pub(crate) enum Event {
     Exhausted,
     /// Something was settled while a drain watches.
     Settled,
+    /// All that were told to flush, with this number, have done so.
+    Flushed(u64),
     /// As many messages as the run may read were read.
     LimitReached,
+    /// Dead letters can't be written for now.
+    Unwritable,
     /// A spout task can't go on.
     SpoutFailed(anchorbolt_core::port::SpoutError),
     /// The run has to end: `on-exhausted` or `on-circuit-open` says `stop`, or the limit is read.
@@ -32,6 +36,23 @@ pub(crate) enum Event {
     Broken(String),
     /// The user asked for an end.
     Interrupted,
+}
+
+/// A stage that is being flushed: each of its executors has a reference, and lets go of it when it is done.
+#[derive(Debug)]
+pub(crate) struct Flushing {
+    /// Which flush, counted up.
+    pub number: u64,
+    /// To the controller.
+    pub events: Sender<Event>,
+}
+
+impl Drop for Flushing {
+    fn drop(&mut self) {
+        if self.events.send(Event::Flushed(self.number)).is_err() {
+            tracing::trace!("the controller has ended");
+        }
+    }
 }
 
 /// Finds what a spout knows of a tree.
@@ -76,6 +97,8 @@ pub(crate) struct Env {
     pub to_read: AtomicU64,
     /// Untracked tuples that a cycle dropped.
     pub untracked_dropped: AtomicU64,
+    /// What random numbers begin with; none: with something else each time.
+    pub seed: Option<u64>,
 }
 
 impl Env {
@@ -83,6 +106,12 @@ impl Env {
     #[inline]
     pub(crate) fn is_over(&self, root: RootId) -> bool {
         self.generations.get(root.owner() as usize).is_some_and(|g| g.is_over(root))
+    }
+
+    /// Random numbers for one of those who draw them.
+    pub(crate) fn rng(&self, who: u64) -> fastrand::Rng {
+        let mix = |seed: u64| seed.wrapping_add(who.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        self.seed.map_or_else(fastrand::Rng::new, |seed| fastrand::Rng::with_seed(mix(seed)))
     }
 
     /// Tells the controller something. It may be gone at the very end.

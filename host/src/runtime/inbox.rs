@@ -4,6 +4,7 @@
 //! woken when there is some), tracking messages and commands (never blocked). Out: whatever its executor
 //! asks for, tracking first. Invariant: a message put in is taken out once, in the order of its producer.
 
+use super::env::Flushing;
 use super::track::Track;
 use anchorbolt_core::batch::Batch;
 use crossbeam_utils::sync::Unparker;
@@ -27,9 +28,8 @@ pub(crate) struct Bounds {
 /// What the controller tells an executor.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// When the queue is empty and all is sent: flush each task, then answer.
-    /// The answer is that the sender is dropped.
-    Flush(std::sync::mpsc::Sender<()>),
+    /// When the queue is empty and all is sent: flush each task, then let go of this.
+    Flush(Arc<Flushing>),
     /// Spouts: read no more.
     StopReading,
     /// Clean up and end.

@@ -1,34 +1,37 @@
-//! From a plan to threads: inboxes first, then bolts (made and prepared), then ackers, then spouts.
+//! From a plan to executors: inboxes first, then bolts (made and prepared), then spouts; ackers and the keeper.
 //!
+//! In: a plan and the code of its components. Out: executors on threads ([`launch`]), or without ([`launch_stepped`]).
 //! Invariant: when it fails, no thread was started.
 
 use super::acker::Acker;
 use super::bolt_executor::BoltExecutor;
-use super::bolt_task::{BoltTask, TaskParts};
+use super::bolt_task::BoltTask;
 use super::clock::Clock;
-use super::env::{Directory, Env, Event, Holder};
+use super::controls::{Controls, Post};
+use super::crew::{bolt_tasks, outbox, plugins};
+use super::drain::Drain;
+use super::env::{Directory, Env, Event};
+use super::executor::{self, Executor, Step};
 use super::inbox::{Bounds, Inbox};
+use super::keep::Keep;
+use super::keeper::{Keeper, Owner};
 use super::native::text;
-use super::outbox::Outbox;
-use super::pool::Pool;
-use super::running::{How, Running, Stopper, Watch, Worker};
+use super::running::{How, Running, Stopper, Watch};
 use super::seat::{Seat, owners, seats_of, sit};
-use super::shared::{Directories, Services, TaskShared};
-use super::spout_cell::SpoutCell;
+use super::shared::{Directories, TaskShared};
 use super::spout_executor::SpoutExecutor;
-use super::spout_task::{SpoutTask, SpoutTaskParts};
+use super::spout_task::SpoutTask;
+use super::stepped::{Seated, Stepped};
 use super::track::{TrackMap, Tracker};
-use crate::telemetry::{BoltCounters, Errors};
-use anchorbolt_core::ack::{Generations, Ledger, LedgerSettings};
-use anchorbolt_core::grouping::Router;
-use anchorbolt_core::manifest::{Ackers, Restart};
-use anchorbolt_core::plan::{BoltPlan, Plan, Role, SpoutPlan};
-use anchorbolt_core::port::{CallError, Context, InstanceFactory, Spout, SpoutContext, SpoutError, Waker};
-use anchorbolt_core::supervise::{RestartPolicy, Supervisor};
+use crate::durable::DurableError;
+use crate::telemetry::BoltCounters;
+use anchorbolt_core::ack::Generations;
+use anchorbolt_core::manifest::Ackers;
+use anchorbolt_core::plan::{Plan, Role};
+use anchorbolt_core::port::{InstanceFactory, Spout, SpoutError};
 use crossbeam_utils::sync::Parker;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
@@ -51,6 +54,11 @@ pub struct Parts {
     pub how: How,
     /// When it began, for the report: RFC 3339.
     pub started: String,
+    /// What outlives the process. None: nothing is restored or saved, and messages that have failed for good are
+    /// dropped.
+    pub keep: Option<Keep>,
+    /// What all random numbers begin with; none: with something else each time.
+    pub seed: Option<u64>,
 }
 
 /// Why a topology did not start.
@@ -75,6 +83,9 @@ pub enum LaunchError {
         /// What it said.
         error: SpoutError,
     },
+    /// What an earlier run saved can't be used.
+    #[error(transparent)]
+    Keep(#[from] DurableError),
     /// The system gave no thread.
     #[error("can't start a thread: {0}")]
     Thread(String),
@@ -91,24 +102,65 @@ fn spout_text(error: &SpoutError) -> &str {
 /// # Errors
 /// When code is missing, a bolt does not prepare, or a spout does not open.
 pub fn launch(plan: Plan, parts: Parts) -> Result<Running, LaunchError> {
-    let plan = Arc::new(plan);
     let (sender, events) = channel();
-    let launch = Launch::new(plan, parts, sender);
-    launch.start(events)
+    let Built { controls, crew } = Launch::new(Arc::new(plan), parts, sender.clone()).build()?;
+    let env = controls.watch.env.clone();
+    let mut threads = vec![];
+    for member in crew {
+        threads.push((member.inbox.clone(), spawn(&env, member)?));
+    }
+    Ok(Running { controls, threads, events, stopper: Stopper(sender) })
 }
 
-struct Launch {
-    plan: Arc<Plan>,
-    parts: Parts,
-    sender: Sender<Event>,
-    bolt_seats: Vec<Seat>,
-    spout_seats: Vec<Seat>,
-    acker_seats: Vec<(Arc<Inbox>, Parker)>,
-    track: TrackMap,
-    generations: Vec<Arc<Generations>>,
-    directories: Directories,
+/// Builds a topology that moves only when it is told to: for simulations and for tests in virtual time.
+///
+/// # Errors
+/// As [`launch`].
+pub fn launch_stepped(plan: Plan, parts: Parts) -> Result<Stepped, LaunchError> {
+    let (sender, events) = channel();
+    let how = parts.how;
+    let Built { controls, crew } = Launch::new(Arc::new(plan), parts, sender).build()?;
+    let drain = Drain::new(controls.clone(), how);
+    let seated = crew.into_iter().map(|m| Seated {
+        name: m.name,
+        executor: m.executor,
+        inbox: m.inbox,
+        state: Step::Again,
+    });
+    Ok(Stepped { controls, seated: seated.collect(), events, drain })
+}
+
+/// An executor with its place, not yet on a thread.
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) component: Option<usize>,
+    pub(super) inbox: Arc<Inbox>,
+    pub(super) parker: Parker,
+    pub(super) executor: Box<dyn Executor>,
+}
+
+/// A topology before anything moves.
+struct Built {
+    controls: Arc<Controls>,
+    /// In the order in which they are closed.
+    crew: Vec<Member>,
+}
+
+/// What is made on the way.
+pub(super) struct Launch {
+    pub(super) plan: Arc<Plan>,
+    pub(super) parts: Parts,
+    pub(super) sender: Sender<Event>,
+    pub(super) bolt_seats: Vec<Seat>,
+    pub(super) spout_seats: Vec<Seat>,
+    pub(super) acker_seats: Vec<(Arc<Inbox>, Parker)>,
+    pub(super) keeper_inbox: Arc<Inbox>,
+    pub(super) keeper_parker: Option<Parker>,
+    pub(super) track: TrackMap,
+    pub(super) generations: Vec<Arc<Generations>>,
+    pub(super) directories: Directories,
     /// Component index, task, counters.
-    bolts: Vec<(usize, Arc<TaskShared>, Arc<BoltCounters>)>,
+    pub(super) bolts: Vec<(usize, Arc<TaskShared>, Arc<BoltCounters>)>,
 }
 
 impl Launch {
@@ -126,6 +178,7 @@ impl Launch {
         };
         let (bolt_seats, spout_seats) = (seats(false), seats(true));
         let ackers = if let Ackers::Threads(n) = t.ackers { n } else { 0 };
+        let (keeper_inbox, keeper_parker) = sit(bounds);
         let acker_seats: Vec<_> = (0..ackers).map(|_| sit(bounds)).collect();
         let track = TrackMap {
             spouts: owners(&spout_seats)
@@ -144,6 +197,8 @@ impl Launch {
             bolt_seats,
             spout_seats,
             acker_seats,
+            keeper_inbox,
+            keeper_parker: Some(keeper_parker),
             track,
             generations,
             directories,
@@ -151,42 +206,18 @@ impl Launch {
         }
     }
 
-    fn start(self, events: std::sync::mpsc::Receiver<Event>) -> Result<Running, LaunchError> {
+    fn build(mut self) -> Result<Built, LaunchError> {
         let env = self.env();
         let began = env.clock.now();
-        let mut bolts = self.make_bolts(&env)?;
-        let (spouts, cells) = self.make_spouts(&env)?;
+        let keep = self.parts.keep.take().map(Arc::new);
+        let bolts = self.make_bolts(&env)?;
+        let (spouts, cells) = self.make_spouts(&env, keep.as_ref())?;
         let directories = cells.iter().map(|(_, cell)| cell.clone() as Arc<dyn Directory>).collect();
         if self.directories.set(directories).is_err() {
             tracing::error!("the spouts were registered before");
         }
-        let mut workers = vec![];
-        for (seat, tasks) in self.bolt_seats.into_iter().zip(bolts.drain(..)) {
-            let outbox = outbox(&self.plan, seat.component, &seat.inbox);
-            let (inbox, tracker) = (seat.inbox.clone(), Tracker::new(self.track.clone()));
-            let run = BoltExecutor::new(env.clone(), inbox, seat.parker, tasks, outbox, tracker);
-            let name = &self.plan.components[seat.component].name;
-            let thread = spawn(&env, name, move || run.run())?;
-            workers.push(Worker { inbox: seat.inbox, thread, component: Some(seat.component) });
-        }
-        for (i, (inbox, parker)) in self.acker_seats.into_iter().enumerate() {
-            let ledgers =
-                spouts.iter().flatten().map(|task| task.shard(self.track.ackers.len() as u32, i as u32));
-            let run =
-                Acker::new(env.clone(), inbox.clone(), parker, ledgers.collect(), self.track.spouts.clone());
-            let thread = spawn(&env, "acker", move || run.run())?;
-            workers.push(Worker { inbox, thread, component: None });
-        }
-        for (seat, tasks) in self.spout_seats.into_iter().zip(spouts) {
-            let outbox = outbox(&self.plan, seat.component, &seat.inbox);
-            let (inbox, tracker) = (seat.inbox.clone(), Tracker::new(self.track.clone()));
-            let run = SpoutExecutor::new(env.clone(), inbox, seat.parker, tasks, outbox, tracker);
-            let name = &self.plan.components[seat.component].name;
-            let thread = spawn(&env, name, move || run.run())?;
-            workers.push(Worker { inbox: seat.inbox, thread, component: Some(seat.component) });
-        }
         let watch = Watch {
-            env,
+            env: env.clone(),
             spouts: cells,
             bolts: self.bolts.iter().map(|(c, _, counters)| (*c, counters.clone())).collect(),
             plugins: plugins(&self.parts.bolts),
@@ -194,195 +225,88 @@ impl Launch {
             began,
             plan: self.plan.clone(),
         };
-        let drain_timeout = self.plan.topology.drain_timeout;
-        Ok(Running { watch, workers, events, stopper: Stopper(self.sender), drain_timeout })
+        let (drain_timeout, events) = (self.plan.topology.drain_timeout, self.sender.clone());
+        let crew = self.crew(&env, bolts, spouts, keep.clone());
+        let posts = crew.iter().map(|m| Post { inbox: m.inbox.clone(), component: m.component }).collect();
+        Ok(Built { controls: Arc::new(Controls { watch, posts, keep, drain_timeout, events }), crew })
     }
 
-    fn env(&self) -> Arc<Env> {
-        let tasks = self.plan.components.iter().map(|c| c.tasks.end).max().unwrap_or(1);
-        let mut inboxes: Vec<Option<Arc<Inbox>>> = (0..tasks).map(|_| None).collect();
-        for seat in &self.bolt_seats {
-            let first = self.plan.components[seat.component].tasks.start;
-            for task in &seat.tasks {
-                inboxes[(first + task) as usize] = Some(seat.inbox.clone());
-            }
-        }
-        Arc::new(Env {
-            topology: self.plan.topology.name.clone(),
-            clock: self.parts.clock.clone(),
-            generations: self.generations.clone(),
-            inboxes,
-            bolt_inboxes: self.bolt_seats.iter().map(|s| s.inbox.clone()).collect(),
-            holders: self.bolts.iter().map(|(_, shared, _)| shared.clone() as Arc<dyn Holder>).collect(),
-            pool: Pool::default(),
-            errors: Errors::default(),
-            events: self.sender.clone(),
-            watched: false.into(),
-            quota: AtomicU64::new(self.parts.how.limit.unwrap_or(u64::MAX)),
-            to_read: AtomicU64::new(self.parts.how.limit.unwrap_or(u64::MAX)),
-            untracked_dropped: AtomicU64::new(0),
-        })
-    }
-
-    fn make_bolts(&self, env: &Arc<Env>) -> Result<Vec<Vec<BoltTask>>, LaunchError> {
-        let mut all = self.bolts.iter();
-        let mut seats = vec![];
-        for seat in &self.bolt_seats {
-            let component = &self.plan.components[seat.component];
-            let Role::Bolt(bolt) = &component.role else { continue };
-            let factory = self.parts.bolts.get(&component.name);
-            let factory = factory.ok_or_else(|| LaunchError::Missing(component.name.clone()))?;
-            let mut tasks = vec![];
-            for &index in &seat.tasks {
-                let Some((_, shared, counters)) = all.next() else { continue };
-                let context = self.plan.context(seat.component, index).unwrap_or_default();
-                let parts = self.task_parts(bolt, context, factory, shared, counters);
-                let mut task = BoltTask::new(parts, env.clock.now());
-                task.start().map_err(|e| not_started(&component.name, &e))?;
-                tasks.push(task);
-            }
-            seats.push(tasks);
-        }
-        Ok(seats)
-    }
-
-    fn task_parts(
-        &self,
-        bolt: &BoltPlan,
-        context: Context,
-        factory: &Arc<dyn InstanceFactory>,
-        shared: &Arc<TaskShared>,
-        counters: &Arc<BoltCounters>,
-    ) -> TaskParts {
-        let clock = self.parts.clock.clone();
-        TaskParts {
-            context,
-            factory: factory.clone(),
-            shared: shared.clone(),
-            services: Services { shared: shared.clone(), spouts: self.directories.clone(), clock },
-            counters: counters.clone(),
-            supervisor: Supervisor::new(restart_policy(&bolt.restart)),
-            on_circuit_open: bolt.restart.on_circuit_open,
-            deadline: bolt.limits.deadline,
-            batch: bolt.batch,
-            held_max: bolt.limits.held_tuples as usize,
-            stateless: bolt.stateless,
-            tick: bolt.tick,
-        }
-    }
-
-    #[allow(clippy::type_complexity, reason = "tasks by seat, and their cells by owner")]
-    fn make_spouts(
-        &self,
+    /// All executors, in the order in which they are closed: spouts before bolts, so that nothing is emitted into
+    /// closed ones; the keeper last.
+    fn crew(
+        mut self,
         env: &Arc<Env>,
-    ) -> Result<(Vec<Vec<SpoutTask>>, Vec<(usize, Arc<SpoutCell>)>), LaunchError> {
-        let mut seats: Vec<Vec<SpoutTask>> = self.spout_seats.iter().map(|_| vec![]).collect();
-        let mut cells = vec![];
-        for (owner, (seat, index)) in owners(&self.spout_seats).into_iter().enumerate() {
-            let component = self.spout_seats[seat].component;
-            let name = &self.plan.components[component].name;
-            let Role::Spout(spout) = &self.plan.components[component].role else { continue };
-            let make = self.parts.spouts.get(name).ok_or_else(|| LaunchError::Missing(name.clone()))?;
-            let inbox = self.spout_seats[seat].inbox.clone();
-            let waker = Waker::new(move || inbox.poke());
-            let context =
-                SpoutContext { context: self.plan.context(component, index).unwrap_or_default(), waker };
-            let mut code = make(index);
-            code.open(context)
-                .and_then(|()| code.activate())
-                .map_err(|error| LaunchError::Spout { component: name.clone(), error })?;
-            let parts = self.spout_parts(owner as u32, spout, component, index);
-            let task = SpoutTask::new(env.clone(), parts, code, self.acker_seats.len());
-            cells.push((component, task.cell()));
-            seats[seat].push(task);
+        bolts: Vec<Vec<BoltTask>>,
+        spouts: Vec<Vec<SpoutTask>>,
+        keep: Option<Arc<Keep>>,
+    ) -> Vec<Member> {
+        let ackers = self.ackers(env, &spouts);
+        let keeper = keep.and_then(|keep| self.keeper(env, keep));
+        let Launch { plan, track, bolt_seats, spout_seats, .. } = self;
+        let mut crew = vec![];
+        for (seat, tasks) in bolt_seats.into_iter().zip(bolts) {
+            let (outbox, tracker) = (outbox(&plan, seat.component, &seat.inbox), Tracker::new(track.clone()));
+            let run = BoltExecutor::new(env.clone(), seat.inbox.clone(), tasks, outbox, tracker);
+            crew.push(Member::of(&plan, seat, Box::new(run)));
         }
-        Ok((seats, cells))
-    }
-
-    fn spout_parts(&self, owner: u32, spout: &SpoutPlan, component: usize, index: u32) -> SpoutTaskParts {
-        let t = &self.plan.topology;
-        SpoutTaskParts {
-            owner,
-            name: self.plan.components[component].name.clone(),
-            tracking: t.ackers != Ackers::Off,
-            own_ledger: t.ackers == Ackers::PerSpout,
-            max_pending: spout.max_pending,
-            retry: spout.retry.clone(),
-            message_timeout: t.message_timeout,
-            max_tree_age: t.max_tree_age,
-            generations: self.generations[owner as usize].clone(),
-            // The spout itself measures messages; their rows may be longer. This is a backstop.
-            router: Router::new(&self.plan, component, index, spout.tuple_bytes_max.saturating_mul(8)),
+        for (seat, tasks) in spout_seats.into_iter().zip(spouts) {
+            let (outbox, tracker) = (outbox(&plan, seat.component, &seat.inbox), Tracker::new(track.clone()));
+            let run = SpoutExecutor::new(env.clone(), seat.inbox.clone(), tasks, outbox, tracker);
+            crew.push(Member::of(&plan, seat, Box::new(run)));
         }
+        let stages: Vec<usize> = plan.stages.iter().flatten().copied().collect();
+        crew.sort_by_key(|m| m.component.and_then(|c| stages.iter().position(|s| *s == c)));
+        crew.extend(ackers);
+        crew.extend(keeper);
+        crew
+    }
+
+    fn ackers(&mut self, env: &Arc<Env>, spouts: &[Vec<SpoutTask>]) -> Vec<Member> {
+        let n = self.acker_seats.len() as u32;
+        let seats = (0..n).zip(std::mem::take(&mut self.acker_seats));
+        seats
+            .map(|(i, (inbox, parker))| {
+                let ledgers = spouts.iter().flatten().map(|task| task.shard(n, i)).collect();
+                let acker = Acker::new(env.clone(), inbox.clone(), ledgers, self.track.spouts.clone());
+                Member::free("acker", inbox, parker, Box::new(acker))
+            })
+            .collect()
+    }
+
+    fn keeper(&mut self, env: &Arc<Env>, keep: Arc<Keep>) -> Option<Member> {
+        let (inbox, parker) = (self.keeper_inbox.clone(), self.keeper_parker.take()?);
+        let owners = owners(&self.spout_seats).into_iter().map(|(seat, index)| {
+            let seat = &self.spout_seats[seat];
+            let component = &self.plan.components[seat.component];
+            let task = (index, component.tasks.len() as u32);
+            Owner { spout: component.name.clone(), task, inbox: seat.inbox.clone() }
+        });
+        let keeper = Keeper::new(env.clone(), inbox.clone(), keep, owners.collect());
+        Some(Member::free("keeper", inbox, parker, Box::new(keeper)))
     }
 }
 
-fn restart_policy(restart: &Restart) -> RestartPolicy {
-    RestartPolicy { backoff: restart.backoff, budget: restart.budget, window: restart.window }
-}
-
-/// Settings of a ledger; one place, so that ackers and spouts agree.
-pub(super) fn ledger(parts: &SpoutTaskParts, shards: u32, shard: u32) -> Ledger {
-    let settings = LedgerSettings {
-        owner: parts.owner,
-        shards,
-        shard,
-        timeout: parts.message_timeout,
-        max_tree_age: parts.max_tree_age,
-    };
-    Ledger::new(settings, parts.generations.clone())
-}
-
-type BoltTasks = Vec<(usize, Arc<TaskShared>, Arc<BoltCounters>)>;
-
-fn bolt_tasks(plan: &Plan, seats: &[Seat]) -> BoltTasks {
-    let mut tasks = vec![];
-    for seat in seats {
-        let component = &plan.components[seat.component];
-        let Role::Bolt(bolt) = &component.role else { continue };
-        for &index in &seat.tasks {
-            let router = Router::new(plan, seat.component, index, bolt.limits.tuple_bytes);
-            let shared = TaskShared::new(&component.name, component.tasks.start + index, router);
-            tasks.push((seat.component, shared, Arc::default()));
-        }
+impl Member {
+    fn of(plan: &Plan, seat: Seat, executor: Box<dyn Executor>) -> Member {
+        let name = plan.components[seat.component].name.clone();
+        Member { name, component: Some(seat.component), inbox: seat.inbox, parker: seat.parker, executor }
     }
-    tasks
-}
 
-fn outbox(plan: &Plan, component: usize, inbox: &Arc<Inbox>) -> Outbox {
-    let tasks = plan.components.iter().map(|c| c.tasks.end).max().unwrap_or(1);
-    let mut cycle = vec![false; tasks as usize];
-    for edge in plan.edges.iter().filter(|e| e.from == component && e.closes_cycle) {
-        plan.components[edge.to].tasks.clone().for_each(|task| cycle[task as usize] = true);
+    /// One that is no component's.
+    fn free(name: &str, inbox: Arc<Inbox>, parker: Parker, executor: Box<dyn Executor>) -> Member {
+        Member { name: name.to_owned(), component: None, inbox, parker, executor }
     }
-    Outbox::new(&plan.components[component].name, cycle, inbox.clone())
-}
-
-fn not_started(component: &str, error: &CallError) -> LaunchError {
-    let reason = match error {
-        CallError::Declared(text) => text.clone(),
-        CallError::Died(death) if death.output.trim().is_empty() => death.reason.clone(),
-        CallError::Died(death) => format!("{}; it printed: {}", death.reason, death.output.trim()),
-    };
-    LaunchError::Bolt { component: component.to_owned(), reason }
-}
-
-fn plugins(bolts: &BTreeMap<String, Arc<dyn InstanceFactory>>) -> Vec<(String, String)> {
-    bolts.iter().filter_map(|(name, f)| Some((name.clone(), f.sha256()?.to_owned()))).collect()
 }
 
 /// A thread whose panic ends the run instead of going unseen.
-fn spawn(
-    env: &Arc<Env>,
-    name: &str,
-    run: impl FnOnce() + Send + 'static,
-) -> Result<JoinHandle<()>, LaunchError> {
-    let (env, owned) = (env.clone(), name.to_owned());
+fn spawn(env: &Arc<Env>, member: Member) -> Result<JoinHandle<()>, LaunchError> {
+    let (env, name) = (env.clone(), member.name.clone());
     let body = move || {
+        let run = || executor::run(member.executor, &*env.clock, &member.parker);
         if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
-            env.tell(Event::Broken(format!("the executor of `{owned}` panicked: {}", text(&*panic))));
+            env.tell(Event::Broken(format!("the executor of `{}` panicked: {}", member.name, text(&*panic))));
         }
     };
-    let builder = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
+    let builder = std::thread::Builder::new().name(name).stack_size(STACK_BYTES);
     builder.spawn(body).map_err(|e| LaunchError::Thread(e.to_string()))
 }

@@ -1,6 +1,7 @@
 //! A running topology: what can be asked of it, and how it ends.
 
-use super::drain::Drain;
+use super::controls::Controls;
+use super::drain::{Drain, Outcome, Wait};
 use super::env::{Env, Event};
 use super::inbox::{Command, Inbox};
 use super::spout_cell::SpoutCell;
@@ -9,9 +10,8 @@ use anchorbolt_core::ids::Time;
 use anchorbolt_core::plan::Plan;
 use anchorbolt_core::port::SpoutError;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 /// When a run ends by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub struct Ended {
     pub spout_error: Option<SpoutError>,
     /// The host itself broke: the text.
     pub broken: Option<String>,
+    /// A checkpoint or dead letters could not be written at the end: the text.
+    pub unwritten: Option<String>,
 }
 
 impl Ended {
@@ -45,6 +47,7 @@ impl Ended {
         let lost = totals.dead_lettered + totals.dropped > 0 || state_lost;
         match (&self.broken, &self.spout_error) {
             (Some(_), _) | (None, Some(SpoutError::Environment(_))) => 3,
+            _ if self.unwritten.is_some() => 3,
             (None, Some(SpoutError::Input(_))) => 2,
             _ if lost || self.unfinished || self.stopped.is_some() => 1,
             _ => 0,
@@ -156,27 +159,19 @@ impl Stopper {
     }
 }
 
-/// A thread of the topology.
-pub(super) struct Worker {
-    pub inbox: Arc<Inbox>,
-    pub thread: JoinHandle<()>,
-    /// The component; none for an acker.
-    pub component: Option<usize>,
-}
-
 /// A running topology.
 pub struct Running {
-    pub(super) watch: Watch,
-    pub(super) workers: Vec<Worker>,
+    pub(super) controls: Arc<Controls>,
+    /// The thread of each executor, in the order in which they are closed.
+    pub(super) threads: Vec<(Arc<Inbox>, JoinHandle<()>)>,
     pub(super) events: Receiver<Event>,
     pub(super) stopper: Stopper,
-    pub(super) drain_timeout: Duration,
 }
 
 impl Running {
     /// A handle to look at it.
     pub fn watch(&self) -> Watch {
-        self.watch.clone()
+        self.controls.watch.clone()
     }
 
     /// A handle to end it.
@@ -186,25 +181,41 @@ impl Running {
 
     /// Waits until it ends, by itself or because it was told to, and cleans up.
     pub fn wait(mut self, how: How) -> Ended {
-        let mut drain = Drain::new(&self, how);
-        drain.run();
-        let (unfinished, stopped, spout_error, broken) = drain.result();
-        if broken.is_none() {
+        let mut drain = Drain::new(self.controls.clone(), how);
+        loop {
+            let event = match drain.turn() {
+                Wait::No => continue,
+                Wait::Over => break,
+                Wait::Event(None) => self.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Wait::Event(Some(pause)) => self.events.recv_timeout(pause),
+            };
+            match event {
+                Ok(event) => drain.hear(event),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let outcome = drain.outcome();
+        if outcome.broken.is_none() {
             self.close();
         }
-        Ended { report: self.watch.report(), unfinished, stopped, spout_error, broken }
+        ended(&self.controls, outcome)
     }
 
-    /// Spouts first, so that nothing is emitted into closed bolts; ackers last.
+    /// Spouts first, so that nothing is emitted into closed bolts; then ackers, and the keeper last.
     fn close(&mut self) {
-        let stages: Vec<usize> = self.watch.plan.stages.iter().flatten().copied().collect();
-        let place = |w: &Worker| w.component.and_then(|c| stages.iter().position(|s| *s == c));
-        self.workers.sort_by_key(|w| place(w).unwrap_or(usize::MAX));
-        for worker in self.workers.drain(..) {
-            worker.inbox.command(Command::Close);
-            if worker.thread.join().is_err() {
+        for (inbox, thread) in self.threads.drain(..) {
+            inbox.command(Command::Close);
+            if thread.join().is_err() {
                 tracing::error!("a thread of the topology panicked while it closed");
             }
         }
     }
+}
+
+/// How it ended, once all is closed.
+pub(super) fn ended(controls: &Controls, outcome: Outcome) -> Ended {
+    let Outcome { unfinished, stopped, spout_error, broken } = outcome;
+    let unwritten = controls.keep.as_ref().and_then(|keep| keep.problem());
+    Ended { report: controls.watch.report(), unfinished, stopped, spout_error, broken, unwritten }
 }

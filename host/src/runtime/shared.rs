@@ -29,6 +29,13 @@ impl TaskShared {
     }
 }
 
+impl TaskShared {
+    /// The task's id.
+    pub(crate) fn id(&self) -> TaskId {
+        self.task
+    }
+}
+
 impl Holder for TaskShared {
     fn name(&self) -> (&str, TaskId) {
         (&self.component, self.task)

@@ -37,8 +37,9 @@ impl SpoutTask {
             return false;
         }
         let room = if self.parts.tracking { state.messages.room() } else { TURN_MESSAGES };
-        let budget = room.min(TURN_MESSAGES);
-        *full = budget == 0;
+        *full = room == 0;
+        let span = self.keeping.as_ref().map_or(u64::MAX, |keeping| keeping.room(state));
+        let budget = room.min(TURN_MESSAGES).min(usize::try_from(span).unwrap_or(usize::MAX));
         let granted = if budget == 0 { 0 } else { self.claim(budget) };
         if granted == 0 {
             return false;
@@ -50,6 +51,9 @@ impl SpoutTask {
         output.clear();
         self.output = output;
         let read = state.messages.counts().read - before;
+        if let (true, Some(keeping)) = (read > 0, &mut self.keeping) {
+            keeping.moved();
+        }
         self.account(granted, read, map);
         let more = next == Ok(Next::More);
         match next {

@@ -1,20 +1,19 @@
-//! The thread that runs tasks of a spout.
+//! The executor that runs tasks of a spout.
 //!
 //! In: acks, commands, the spout's own waker. Out: batches. Invariant: acks never wait behind data. While a
-//! queue is full, acks are taken and deadlines kept; with nothing to do, it sleeps.
+//! queue is full, acks are taken and deadlines kept; with nothing to do, it waits.
 
 use super::bolt_executor::thread_cpu;
 use super::diagnosis;
-use super::env::Env;
+use super::env::{Env, Flushing};
+use super::executor::{Executor, Step};
 use super::inbox::{Command, Inbox};
 use super::outbox::Outbox;
 use super::spout_task::{SpoutTask, Turn};
 use super::track::{Track, Tracker};
 use anchorbolt_core::failure::Class;
 use anchorbolt_core::ids::Time;
-use crossbeam_utils::sync::Parker;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 /// How long all must have been still before it is looked at whether it can ever move again.
@@ -24,13 +23,12 @@ const STILL: Duration = Duration::from_millis(100);
 pub(crate) struct SpoutExecutor {
     env: Arc<Env>,
     inbox: Arc<Inbox>,
-    parker: Parker,
     tasks: Vec<SpoutTask>,
     outbox: Outbox,
     tracker: Tracker,
     tracks: Vec<Track>,
     mine: Vec<Vec<Track>>,
-    flush: Option<Sender<()>>,
+    flush: Option<Arc<Flushing>>,
     closing: bool,
     /// Since when nothing moved while there was no room; none once that was looked at.
     still: Option<Time>,
@@ -41,7 +39,6 @@ impl SpoutExecutor {
     pub(crate) fn new(
         env: Arc<Env>,
         inbox: Arc<Inbox>,
-        parker: Parker,
         tasks: Vec<SpoutTask>,
         outbox: Outbox,
         tracker: Tracker,
@@ -49,7 +46,6 @@ impl SpoutExecutor {
         SpoutExecutor {
             env,
             inbox,
-            parker,
             mine: tasks.iter().map(|_| vec![]).collect(),
             tasks,
             outbox,
@@ -59,25 +55,6 @@ impl SpoutExecutor {
             closing: false,
             still: None,
         }
-    }
-
-    /// Runs until it is told to close.
-    pub(crate) fn run(mut self) {
-        while !self.closing {
-            let turn = self.turn();
-            let blocked = !self.outbox.is_empty() && !turn.worked;
-            let pushed = self.outbox.push(&self.env, &self.tracker);
-            if turn.worked {
-                self.still = Some(self.env.clock.now());
-            }
-            // What was blocked has left: the next turn may emit again.
-            let goes_on = pushed && (turn.worked || blocked);
-            if !self.command(pushed) && !goes_on {
-                self.sleep(turn, pushed);
-            }
-        }
-        self.tasks.iter_mut().for_each(SpoutTask::close);
-        tracing::debug!(cpu = ?thread_cpu(), "spout executor ended");
     }
 
     /// A turn of each task.
@@ -118,14 +95,12 @@ impl SpoutExecutor {
         true
     }
 
-    fn sleep(&mut self, turn: Turn, pushed: bool) {
+    fn wait(&mut self, turn: Turn, pushed: bool) -> Step {
         let mut due = turn.due;
         if turn.full && pushed {
             due = [due, self.watch_stillness()].into_iter().flatten().min();
         }
-        if self.inbox.may_park(false) {
-            self.env.clock.park(&self.parker, due);
-        }
+        if self.inbox.may_park(false) { Step::Wait(due) } else { Step::Again }
     }
 
     /// All that may be pending is: when nothing moved for a while, says who holds it. Returns when to look.
@@ -142,5 +117,24 @@ impl SpoutExecutor {
         );
         self.env.error(&bolt, Class::Timeout, &text);
         None
+    }
+}
+
+impl Executor for SpoutExecutor {
+    fn step(&mut self) -> Step {
+        if self.closing {
+            self.tasks.iter_mut().for_each(SpoutTask::close);
+            tracing::debug!(cpu = ?thread_cpu(), "spout executor ended");
+            return Step::Closed;
+        }
+        let turn = self.turn();
+        let blocked = !self.outbox.is_empty() && !turn.worked;
+        let pushed = self.outbox.push(&self.env, &self.tracker);
+        if turn.worked {
+            self.still = Some(self.env.clock.now());
+        }
+        // What was blocked has left: the next turn may emit again.
+        let goes_on = pushed && (turn.worked || blocked);
+        if self.command(pushed) || goes_on { Step::Again } else { self.wait(turn, pushed) }
     }
 }

@@ -6,8 +6,9 @@
 
 use super::diagnosis;
 use super::env::{Env, Event};
-use super::launch::ledger;
+use super::crew::ledger;
 use super::spout_cell::{SpoutCell, State, histogram, plain};
+use super::spout_keep::Keeping;
 use super::track::{Track, TrackMap};
 use crate::telemetry::BoltCounters;
 use anchorbolt_core::ack::{Generations, Ledger, TreeEvent, TreeEventKind};
@@ -15,7 +16,7 @@ use anchorbolt_core::batch::Batch;
 use anchorbolt_core::failure::{Class, Cost, Failure};
 use anchorbolt_core::grouping::Router;
 use anchorbolt_core::ids::{Edge, MessageId, RootId, Time};
-use anchorbolt_core::messages::{Fate, MessageEvent, Messages, MessagesSettings, TreeEnd};
+use anchorbolt_core::messages::{Fate, MessageEvent, MessageSlot, Messages, MessagesSettings, TreeEnd};
 use anchorbolt_core::port::{Replay, Spout, SpoutOutput};
 use anchorbolt_core::retry::{OnExhausted, RetryPolicy};
 use parking_lot::Mutex;
@@ -43,6 +44,8 @@ pub(crate) struct SpoutTaskParts {
     pub max_tree_age: Duration,
     /// The owner's generations.
     pub generations: Arc<Generations>,
+    /// The fields of each of its output streams.
+    pub fields: Vec<Vec<String>>,
     /// Where its rows go.
     pub router: Router,
 }
@@ -74,6 +77,7 @@ pub(crate) struct SpoutTask {
     pub(super) done: bool,
     pub(super) told: bool,
     pub(super) idle_until: Option<Option<Time>>,
+    pub(super) keeping: Option<Keeping>,
 }
 
 impl SpoutTask {
@@ -83,6 +87,7 @@ impl SpoutTask {
         parts: SpoutTaskParts,
         spout: Box<dyn Spout>,
         ackers: usize,
+        keeping: Option<Keeping>,
     ) -> SpoutTask {
         let settings = MessagesSettings {
             owner: parts.owner,
@@ -95,9 +100,8 @@ impl SpoutTask {
         let state = State { spout, messages, ledgers, latency: histogram() };
         SpoutTask {
             cell: Arc::new(SpoutCell { name: parts.name.clone(), state: Mutex::new(state) }),
-            env,
+            rng: env.rng(u64::from(parts.owner)),
             parts,
-            rng: fastrand::Rng::new(),
             output: SpoutOutput::new(),
             events: vec![],
             news: vec![],
@@ -108,6 +112,8 @@ impl SpoutTask {
             done: false,
             told: false,
             idle_until: None,
+            keeping,
+            env,
         }
     }
 
@@ -136,7 +142,12 @@ impl SpoutTask {
     /// The last call to the spout.
     pub(crate) fn close(&mut self) {
         self.stop_reading();
-        self.cell.state.lock().spout.close();
+        let cell = self.cell.clone();
+        let mut state = cell.state.lock();
+        if let Some(keeping) = &mut self.keeping {
+            keeping.save(self.parts.owner, &mut state);
+        }
+        state.spout.close();
     }
 
     /// A nudge came: an idle spout is asked again.
@@ -166,8 +177,14 @@ impl SpoutTask {
         turn.worked |= self.take_in(&mut state, tracks, now);
         let idle = self.idle_until.flatten().filter(|_| self.reading && !self.done);
         let deadline = state.ledgers.first().and_then(Ledger::next_deadline);
-        turn.due = [deadline, state.messages.next_due(), idle].into_iter().flatten().min();
+        let mut checkpoint = None;
+        if let Some(keeping) = &mut self.keeping {
+            keeping.checkpoint(self.parts.owner, &mut state, now);
+            checkpoint = keeping.due();
+        }
+        turn.due = [deadline, state.messages.next_due(), idle, checkpoint].into_iter().flatten().min();
         drop(state);
+        self.send_letters();
         self.send_begins(map, now);
         self.send_cancels(map);
         let mut batches = vec![];
@@ -188,7 +205,9 @@ impl SpoutTask {
     /// Acks, failures and deadlines; then what they mean for messages.
     fn take_in(&mut self, state: &mut State, tracks: &mut Vec<Track>, now: Time) -> bool {
         for track in tracks.drain(..) {
-            if let Some(mut events) = track.apply(&mut state.ledgers, |_| 0) {
+            if let Track::Kept(_, kept) = track {
+                self.take_kept(state, kept);
+            } else if let Some(mut events) = track.apply(&mut state.ledgers, |_| 0) {
                 self.events.append(&mut events);
             }
         }
@@ -197,10 +216,10 @@ impl SpoutTask {
             ledger.drain(&mut self.events);
         }
         if self.events.is_empty() {
-            return self.deal_with_news(state);
+            return self.deal_with_news(state, now);
         }
         self.end_trees(state, now);
-        self.deal_with_news(state);
+        self.deal_with_news(state, now);
         self.env.settled();
         true
     }
@@ -238,10 +257,11 @@ impl SpoutTask {
     }
 
     /// Tells the spout what became of its messages.
-    fn deal_with_news(&mut self, state: &mut State) -> bool {
+    fn deal_with_news(&mut self, state: &mut State, now: Time) -> bool {
         state.messages.drain_events(&mut self.news);
         let any = !self.news.is_empty();
-        for event in self.news.drain(..) {
+        let mut news = std::mem::take(&mut self.news);
+        for event in news.drain(..) {
             match event {
                 MessageEvent::Completed { id, started, at, .. } => {
                     let ns = at.since(started).as_nanos() as u64;
@@ -258,24 +278,46 @@ impl SpoutTask {
                 }
                 MessageEvent::Exhausted { slot, id, action, failure } => {
                     note(&self.env, &failure);
-                    let name = format!("{}@{}", self.parts.name, plain(&state.spout.position(id)));
-                    if action == OnExhausted::Stop {
-                        let text =
-                            format!("message {name} is exhausted and on-exhausted is `stop`: {failure}");
-                        self.env.tell(Event::Stop(text));
-                    } else {
-                        tracing::error!(message = name, "dropped after its last attempt: {failure}");
-                        state.messages.close(slot, Fate::Dropped);
-                        state.spout.give_up(id);
-                    }
+                    self.exhausted_message(state, (slot, id), action, &failure, now);
                 }
             }
         }
+        self.news = news;
         if !self.acked.is_empty() {
             state.spout.ack(&self.acked);
             self.acked.clear();
         }
+        if let (true, Some(keeping)) = (any, &mut self.keeping) {
+            keeping.moved();
+        }
         any
+    }
+
+    /// A message has failed for good.
+    fn exhausted_message(
+        &mut self,
+        state: &mut State,
+        (slot, id): (MessageSlot, MessageId),
+        action: OnExhausted,
+        failure: &Failure,
+        now: Time,
+    ) {
+        let name = format!("{}@{}", self.parts.name, plain(&state.spout.position(id)));
+        match action {
+            OnExhausted::Stop => {
+                let text = format!("message {name} is exhausted and on-exhausted is `stop`: {failure}");
+                self.env.tell(Event::Stop(text));
+            }
+            OnExhausted::DeadLetter if self.keeps_letters() => {
+                tracing::error!(message = name, "a dead letter after its last attempt: {failure}");
+                self.write_letter(state, slot, id, now);
+            }
+            OnExhausted::DeadLetter | OnExhausted::Drop => {
+                tracing::error!(message = name, "dropped after its last attempt: {failure}");
+                state.messages.close(slot, Fate::Dropped);
+                state.spout.give_up(id);
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! registration and its acks travel through one FIFO, so no ack precedes its tree.
 
 use super::inbox::Inbox;
+use super::keep::{Job, Kept};
 use anchorbolt_core::ack::{Ledger, TreeEvent};
 use anchorbolt_core::failure::Failure;
 use anchorbolt_core::ids::{Edge, RootId, Time};
@@ -25,6 +26,10 @@ pub(crate) enum Track {
     Cancel(Vec<RootId>),
     /// From a ledger on a thread of its own: trees that ended.
     Ended(Vec<TreeEvent>),
+    /// To the keeper: something to write.
+    Job(Job),
+    /// From the keeper, to the spout task with this owner number.
+    Kept(u32, Kept),
 }
 
 impl Track {
@@ -35,6 +40,8 @@ impl Track {
             Track::Fails(list) => list.first().map(|(root, _)| *root),
             Track::Resets(_, list) | Track::Cancel(list) => list.first().copied(),
             Track::Ended(events) => events.first().map(|event| event.root),
+            Track::Kept(owner, _) => return Some(*owner),
+            Track::Job(_) => None,
         };
         first.map(RootId::owner)
     }
@@ -72,6 +79,8 @@ impl Track {
                 list.iter().for_each(|root| with(*root, &mut |l| l.reset_timeout(*root, at)));
             }
             Track::Ended(events) => return Some(events),
+            // Neither is about trees.
+            Track::Job(_) | Track::Kept(..) => {}
         }
         None
     }

@@ -5,7 +5,7 @@
 //!
 //! Invariant: the text is whole lines, one for each handle in `ids`, in order.
 
-use super::json::{Keys, object};
+use crate::json::{Keys, object};
 use anchorbolt_core::port::{Collector, Context, FailKind, Tuples};
 
 /// A buffer that one huge call made larger than this is given back after it.

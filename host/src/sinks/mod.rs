@@ -9,7 +9,6 @@
 
 mod append;
 mod batch;
-mod json;
 mod jsonl;
 mod null;
 mod stdout;

@@ -74,79 +74,6 @@ impl LinesSpout {
         &self.files
     }
 
-    /// After `open` and before `activate`: goes on where the spout stood. `saved` is what each of its tasks, by its
-    /// index, gave as a snapshot; all of them, since files may be dealt out otherwise now.
-    ///
-    /// # Errors
-    /// A file is not the one that it was, or is gone before all of it was done.
-    pub fn restore(&mut self, saved: &[(u32, Vec<u8>)]) -> Result<(), SpoutError> {
-        let restored = Restored::new(saved, self.options.follow).map_err(SpoutError::Environment)?;
-        let mut problems = restored.gone(&self.files);
-        for (file, begin) in self.files.iter().skip(self.share.0).step_by(self.share.1).zip(&mut self.begin) {
-            match restored.begin(file) {
-                Ok(found) => *begin = found,
-                Err(problem) => problems.push(problem),
-            }
-        }
-        if !problems.is_empty() {
-            return Err(SpoutError::Input(files::list(&problems)));
-        }
-        let (task, tasks) = self.share;
-        let carried = restored.carried(task as u32, tasks as u32, &self.files);
-        if let Some(progress) = &mut self.progress {
-            progress.carry(carried);
-        }
-        Ok(())
-    }
-
-    /// After `restore` and before `activate`: the message at this position is over, as its dead letter shows. One of
-    /// another task's file is nothing to this one.
-    pub fn pass_over(&mut self, position: &Value) {
-        let (Some(path), Some(offset)) = (position["path"].as_str(), position["offset"].as_u64()) else {
-            return;
-        };
-        let place = resume::number(&self.files, path).and_then(|number| self.place(number));
-        let Some(begin) = place.and_then(|place| self.begin.get_mut(place)) else { return };
-        if !begin.done.is_done(offset) {
-            begin.over.push(offset);
-        }
-    }
-
-    /// What `restore` is to be given after a restart.
-    pub fn snapshot(&mut self) -> Option<Vec<u8>> {
-        self.progress.as_mut().map(Progress::snapshot)
-    }
-
-    /// What the last call of `snapshot` gave is durable.
-    pub fn saved(&mut self) {
-        if let Some(progress) = &mut self.progress {
-            progress.saved();
-        }
-    }
-
-    /// How many messages a restart from the last durable snapshot would emit again.
-    pub fn outstanding(&self) -> u64 {
-        self.progress.as_ref().map_or(0, Progress::outstanding)
-    }
-
-    /// So many ranges are done between open messages that no more is to be read until some of those end.
-    pub fn is_crowded(&self) -> bool {
-        self.progress.as_ref().is_some_and(Progress::is_crowded)
-    }
-
-    /// The bytes of a message as they are in its file, without the line's end; of a line over the limit the first.
-    /// None if they are not there any more.
-    pub fn source_bytes(&self, id: MessageId) -> Option<Vec<u8>> {
-        let file = self.files.get(usize::try_from(id.high()).ok()?)?;
-        let line = files::open(file).and_then(|opened| {
-            files::line_at(&opened, id.low(), self.tuple_bytes_max).map_err(|error| error.to_string())
-        });
-        line.map_err(|error| {
-            tracing::warn!(file = file.shown, at = id.low(), "a line can't be read again: {error}")
-        })
-        .ok()
-    }
-
     /// Which of this task's files has this number.
     fn place(&self, number: usize) -> Option<usize> {
         let (task, tasks) = self.share;
@@ -186,6 +113,66 @@ impl Spout for LinesSpout {
         }
         self.get_ready(mine, &context, waker);
         Ok(())
+    }
+
+    fn restore(&mut self, saved: &[(u32, Vec<u8>)]) -> Result<(), SpoutError> {
+        let restored = Restored::new(saved, self.options.follow).map_err(SpoutError::Environment)?;
+        let mut problems = restored.gone(&self.files);
+        for (file, begin) in self.files.iter().skip(self.share.0).step_by(self.share.1).zip(&mut self.begin) {
+            match restored.begin(file) {
+                Ok(found) => *begin = found,
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(SpoutError::Input(files::list(&problems)));
+        }
+        let (task, tasks) = self.share;
+        let carried = restored.carried(task as u32, tasks as u32, &self.files);
+        if let Some(progress) = &mut self.progress {
+            progress.carry(carried);
+        }
+        Ok(())
+    }
+
+    fn pass_over(&mut self, position: &Value) {
+        let (Some(path), Some(offset)) = (position["path"].as_str(), position["offset"].as_u64()) else {
+            return;
+        };
+        let place = resume::number(&self.files, path).and_then(|number| self.place(number));
+        let Some(begin) = place.and_then(|place| self.begin.get_mut(place)) else { return };
+        if !begin.done.is_done(offset) {
+            begin.over.push(offset);
+        }
+    }
+
+    fn snapshot(&mut self) -> Option<Vec<u8>> {
+        self.progress.as_mut().map(Progress::snapshot)
+    }
+
+    fn saved(&mut self) {
+        if let Some(progress) = &mut self.progress {
+            progress.saved();
+        }
+    }
+
+    fn outstanding(&self) -> u64 {
+        self.progress.as_ref().map_or(0, Progress::outstanding)
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.progress.as_ref().is_some_and(Progress::is_crowded)
+    }
+
+    fn source_bytes(&self, id: MessageId) -> Option<Vec<u8>> {
+        let file = self.files.get(usize::try_from(id.high()).ok()?)?;
+        let line = files::open(file).and_then(|opened| {
+            files::line_at(&opened, id.low(), self.tuple_bytes_max).map_err(|error| error.to_string())
+        });
+        line.map_err(|error| {
+            tracing::warn!(file = file.shown, at = id.low(), "a line can't be read again: {error}")
+        })
+        .ok()
     }
 
     fn activate(&mut self) -> Result<(), SpoutError> {

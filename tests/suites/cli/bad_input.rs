@@ -107,16 +107,16 @@ fn a_glob_that_matches_nothing_is_the_users_input() {
     ran.says(&["no*.txt"]);
 }
 
-/// 50 MB in one line: over the limit it is dropped and both figures are said; under a raised limit it passes.
+/// 50 MB in one line: over the limit it is a dead letter and both figures are said; under a raised limit it passes.
 #[test]
-fn a_line_of_50_mb_is_dropped_with_both_figures_or_passes_when_the_limit_is_raised() {
+fn a_line_of_50_mb_is_a_dead_letter_with_both_figures_or_passes_when_the_limit_is_raised() {
     let cli = Cli::new(&copy("", ""));
     let long = vec![b'x'; 50_000_000];
     cli.file("in.txt", [&b"before\n"[..], &long, b"\nafter\n"].concat());
     let report = cli.report(1);
     check_sums(&report);
     assert_eq!(
-        (number(&report, &["messages", "completed"]), number(&report, &["messages", "dropped"])),
+        (number(&report, &["messages", "completed"]), number(&report, &["messages", "dead_lettered"])),
         (2, 1)
     );
     let said = report["errors"]
@@ -132,7 +132,7 @@ fn a_line_of_50_mb_is_dropped_with_both_figures_or_passes_when_the_limit_is_rais
     std::fs::remove_file(cli.path("out.jsonl")).unwrap();
     let raised = copy("limits = { tuple-bytes = \"64MiB\" }", "limits = { tuple-bytes = \"64MiB\" }");
     cli.file("topology.toml", raised);
-    let report = cli.report(0);
+    let report = cli.report_of(&["--reset"], 0);
     assert_eq!(number(&report, &["messages", "completed"]), 3);
     assert_eq!(std::fs::metadata(cli.path("out.jsonl")).unwrap().len(), 50_000_000 + 12 + 18 + 17);
 }
@@ -152,7 +152,7 @@ fn a_sink_on_a_full_disk_acks_nothing() {
     let report: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
     assert_eq!((number(&report, &["messages", "read"]), number(&report, &["messages", "completed"])), (3, 0));
     ran.says(&["No space left", "/dev/full"]);
-    // Given up after its patience, so dropped; had the drain ended first, it would be 3.
+    // Given up after its patience, so a dead letter; had the drain ended first, it would be 3.
     ran.check(1);
 }
 

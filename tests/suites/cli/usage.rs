@@ -131,7 +131,7 @@ fn set_changes_the_manifest_before_it_is_checked() {
 }
 
 #[test]
-fn a_poison_line_is_dropped_shown_and_the_run_ends_with_1() {
+fn a_poison_line_is_a_dead_letter_shown_and_the_run_ends_with_1() {
     let cli = Cli::new(
         "[topology]\nname = \"poison\"\n[spouts.lines]\nkind = \"lines\"\npath = \"in.txt\"\nretry = { max-faults = 2, backoff = \"1ms\" }\n\
          [bolts.eat]\nplugin = \"guest:poison\"\ninputs = [{ from = \"lines\", grouping = \"shuffle\" }]\n\
@@ -140,7 +140,7 @@ fn a_poison_line_is_dropped_shown_and_the_run_ends_with_1() {
     cli.file("in.txt", "a\npoison here\nb\n");
     let ran = cli.run(&["run", "--until-drained"]);
     ran.check(1);
-    ran.says(&["panicked at", "can't stomach", "eat", "1 dropped", "in.txt"]);
+    ran.says(&["panicked at", "can't stomach", "eat", "1 dead-lettered", "in.txt"]);
     assert_eq!(cli.read("out.jsonl").lines().count(), 2);
 }
 

@@ -152,6 +152,39 @@ pub trait Spout: Send {
     }
     /// Emits up to `budget` messages.
     fn next(&mut self, out: &mut SpoutOutput, budget: usize) -> Result<Next, SpoutError>;
+    /// After `open` and before `activate`: goes on where the source stood. `saved` is what each of the spout's tasks,
+    /// by its index, gave as a snapshot; all of them, since a source's parts may be dealt out otherwise now.
+    ///
+    /// # Errors
+    /// The source is not the one that it was.
+    fn restore(&mut self, saved: &[(u32, Vec<u8>)]) -> Result<(), SpoutError> {
+        let _ = saved;
+        Ok(())
+    }
+    /// After `restore` and before `activate`: the message at this position is over, as its dead letter shows. One of
+    /// another task's part of the source is nothing to this one.
+    fn pass_over(&mut self, position: &serde_json::Value) {
+        let _ = position;
+    }
+    /// What `restore` is to be given after a restart; none if the source can't be read again.
+    fn snapshot(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+    /// What the last call of `snapshot` gave is durable.
+    fn saved(&mut self) {}
+    /// How many messages a restart from the last durable snapshot would emit again.
+    fn outstanding(&self) -> u64 {
+        0
+    }
+    /// So much is done out of order that no more is to be read until open messages end.
+    fn is_crowded(&self) -> bool {
+        false
+    }
+    /// The bytes of a pending message as they are in its source; none if there are none of its own.
+    fn source_bytes(&self, id: MessageId) -> Option<Vec<u8>> {
+        let _ = id;
+        None
+    }
     /// These messages are complete (or, with tracking off, emitted).
     fn ack(&mut self, ids: &[MessageId]);
     /// This message failed for now. The answer says who replays it.

@@ -1,12 +1,13 @@
-//! Rows as JSON objects, straight from MessagePack into a buffer.
+//! Rows as JSON, straight from MessagePack into a buffer.
 //!
-//! In: a row and the names of its fields. Out: one object, appended, without spaces: binary is a string if it is
+//! In: a row and, for an object, the names of its fields. Out: one object or array, appended, without spaces: binary is a string if it is
 //! UTF-8 and `{"base64": ".."}` if not, a float that is no number is null, a timestamp is RFC 3339 (beyond year
 //! 9999 `{"seconds", "nanoseconds"}`), any other extension `{"type", "base64"}`, and a map's key that is no string is
 //! the JSON text of it. Two keys of a map that have one text (1 and "1") both appear.
 //!
 //! Invariant: what is appended is one whole JSON value on one line, or the call fails and the caller cuts it off.
 
+use crate::durable::base64;
 use anchorbolt_row::{MAX_DEPTH, Map, Row, Value};
 use std::io::Write;
 use std::str;
@@ -54,6 +55,12 @@ pub(crate) fn object(row: &[u8], keys: &Keys, out: &mut Vec<u8>) -> Result<(), S
     Ok(())
 }
 
+/// Appends the array of a row's values.
+pub(crate) fn array(row: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    let fields = Row::new(row).fields();
+    value(Value::Array(fields), 0, out)
+}
+
 fn value(value: Value<'_>, depth: usize, out: &mut Vec<u8>) -> Result<(), String> {
     match value {
         Value::Nil => out.extend_from_slice(b"null"),
@@ -68,7 +75,7 @@ fn value(value: Value<'_>, depth: usize, out: &mut Vec<u8>) -> Result<(), String
             out.extend_from_slice(b"{\"type\":");
             int(kind.into(), out);
             out.extend_from_slice(b",\"base64\":\"");
-            base64(body, out);
+            base64::encode(body, out);
             out.extend_from_slice(b"\"}");
         }
         Value::Array(_) | Value::Map(_) if depth >= MAX_DEPTH => {
@@ -192,20 +199,8 @@ fn binary(bytes: &[u8], out: &mut Vec<u8>) {
         Ok(text) => string(text, out),
         Err(_) => {
             out.extend_from_slice(b"{\"base64\":\"");
-            base64(bytes, out);
+            base64::encode(bytes, out);
             out.extend_from_slice(b"\"}");
-        }
-    }
-}
-
-fn base64(bytes: &[u8], out: &mut Vec<u8>) {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for group in bytes.chunks(3) {
-        let byte = |i: usize| u32::from(group.get(i).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for i in 0..4 {
-            let digit = ALPHABET[(bits >> (18 - 6 * i)) as usize & 63];
-            out.push(if i <= group.len() { digit } else { b'=' });
         }
     }
 }

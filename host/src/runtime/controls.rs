@@ -1,0 +1,107 @@
+//! What the controller of a run looks at and speaks to.
+//!
+//! In: the inboxes of all executors, the figures of all tasks. Out: sums, and answers to "is anything still on its
+//! way?". Invariant: looking changes nothing.
+
+use super::env::{Event, Flushing};
+use super::inbox::{Command, Inbox};
+use super::keep::Keep;
+use super::running::Watch;
+use crate::telemetry::SpoutFigures;
+use anchorbolt_core::ids::Time;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+/// The inbox of an executor.
+pub(super) struct Post {
+    pub(super) inbox: Arc<Inbox>,
+    /// The component; none for an acker and for the keeper.
+    pub(super) component: Option<usize>,
+}
+
+/// Everything that a controller needs.
+pub(super) struct Controls {
+    pub(super) watch: Watch,
+    pub(super) posts: Vec<Post>,
+    pub(super) keep: Option<Arc<Keep>>,
+    pub(super) drain_timeout: Duration,
+    /// To the controller itself.
+    pub(super) events: Sender<Event>,
+}
+
+impl Controls {
+    pub(super) fn now(&self) -> Time {
+        self.watch.env.clock.now()
+    }
+
+    pub(super) fn spout_tasks(&self) -> usize {
+        self.watch.spouts.len()
+    }
+
+    pub(super) fn stages(&self) -> &[Vec<usize>] {
+        &self.watch.plan.stages
+    }
+
+    pub(super) fn stop_reading(&self) {
+        let is_spout = |c: usize| self.watch.spouts.iter().any(|(s, _)| *s == c);
+        for post in self.posts.iter().filter(|post| post.component.is_some_and(is_spout)) {
+            post.inbox.command(Command::StopReading);
+        }
+    }
+
+    /// Tells the executors of a stage to flush.
+    pub(super) fn flush(&self, stage: &[usize], number: u64) {
+        let flushing = Arc::new(Flushing { number, events: self.events.clone() });
+        for post in self.posts.iter().filter(|post| post.component.is_some_and(|c| stage.contains(&c))) {
+            post.inbox.command(Command::Flush(flushing.clone()));
+        }
+    }
+
+    fn sum(&self, f: impl Fn(&SpoutFigures) -> u64) -> u64 {
+        self.watch.spouts.iter().map(|(_, cell)| f(&cell.figures())).sum()
+    }
+
+    /// What has come to an end: trees and messages.
+    pub(super) fn settled(&self) -> u64 {
+        self.sum(|f| {
+            let trees = f.trees_acked + f.trees_failed + f.trees_timed_out + f.replayed;
+            trees + f.untracked + f.dead_lettered
+        })
+    }
+
+    /// Messages that have come to an end.
+    pub(super) fn ended(&self) -> u64 {
+        self.sum(|f| f.completed + f.untracked + f.dead_lettered + f.dropped + f.handed_back)
+    }
+
+    pub(super) fn pending(&self) -> u64 {
+        self.sum(|f| f.pending)
+    }
+
+    /// Whether tuples wait for a bolt.
+    pub(super) fn queued(&self) -> bool {
+        self.watch.env.bolt_inboxes.iter().any(|inbox| inbox.queued() > 0)
+    }
+
+    /// Whether tuples wait or are worked on. Those outside every tree are in no other figure.
+    pub(super) fn on_their_way(&self) -> bool {
+        self.watch.env.bolt_inboxes.iter().any(|inbox| !inbox.is_idle())
+    }
+
+    /// Whether something will move by itself: a retry that waits, a letter to be written, tuples or acks on their
+    /// way. In the order in which they travel, so that nothing slips by.
+    pub(super) fn more_to_come(&self) -> bool {
+        let busy = |post: &Post| !post.inbox.is_idle();
+        self.on_their_way()
+            || self.posts.iter().filter(|post| post.component.is_none()).any(busy)
+            || self.posts.iter().any(busy)
+            || self.watch.spouts.iter().any(|(_, cell)| cell.waits_for_retry())
+            || self.is_unwritable()
+    }
+
+    /// Whether dead letters wait because they can't be written.
+    pub(super) fn is_unwritable(&self) -> bool {
+        self.keep.as_ref().is_some_and(|keep| keep.is_blocked())
+    }
+}

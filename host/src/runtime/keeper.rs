@@ -1,0 +1,174 @@
+//! The executor that writes what outlives the process, so that no spout waits for a disk.
+//!
+//! In: [`Job`]s of spout tasks, in order. Out: answers to their inboxes. Letters that can't be written are tried again
+//! until they can; a checkpoint that can't is given up, for the next one says more.
+//!
+//! Invariant: what it says is written is durable; checkpoints of a task are written in the order they were taken.
+
+use super::env::{Env, Event};
+use super::executor::{Executor, Step};
+use super::inbox::{Command, Inbox};
+use super::keep::{Job, Keep, Kept};
+use super::track::Track;
+use crate::durable::{DurableError, Letter};
+use anchorbolt_core::failure::Class;
+use anchorbolt_core::ids::Time;
+use anchorbolt_core::messages::MessageSlot;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// So many letters are written at once.
+const LETTERS_AT_ONCE: usize = 64;
+/// The pause after letters could not be written; it doubles.
+const PAUSE: Duration = Duration::from_millis(250);
+/// The longest.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// A spout task, to the keeper.
+pub(crate) struct Owner {
+    /// Its spout.
+    pub spout: String,
+    /// Its index among the spout's tasks, and how many those are.
+    pub task: (u32, u32),
+    /// Where answers go.
+    pub inbox: Arc<Inbox>,
+}
+
+/// A letter that is to be written.
+struct Burial {
+    owner: u32,
+    slot: MessageSlot,
+    letter: Letter,
+}
+
+/// The one who writes.
+pub(crate) struct Keeper {
+    env: Arc<Env>,
+    inbox: Arc<Inbox>,
+    keep: Arc<Keep>,
+    owners: Vec<Owner>,
+    tracks: Vec<Track>,
+    burials: VecDeque<Burial>,
+    /// When letters are tried again, and the pause before that.
+    retry: Option<(Time, Duration)>,
+    /// Of each spout the tasks that have saved; removed when all have.
+    saved: BTreeMap<String, BTreeSet<u32>>,
+}
+
+impl Keeper {
+    /// A keeper for these spout tasks, by owner number.
+    pub(crate) fn new(env: Arc<Env>, inbox: Arc<Inbox>, keep: Arc<Keep>, owners: Vec<Owner>) -> Keeper {
+        let saved = owners.iter().map(|owner| (owner.spout.clone(), BTreeSet::new())).collect();
+        let (tracks, burials, retry) = (vec![], VecDeque::new(), None);
+        Keeper { env, inbox, keep, owners, tracks, burials, retry, saved }
+    }
+
+    fn take_jobs(&mut self) -> bool {
+        let mut tracks = std::mem::take(&mut self.tracks);
+        self.inbox.take_tracks(&mut tracks);
+        let any = !tracks.is_empty();
+        for track in tracks.drain(..) {
+            match track {
+                Track::Job(Job::Save(owner, payload)) => self.save(owner, &payload),
+                Track::Job(Job::Bury(owner, letters)) => {
+                    let burial = |(slot, letter)| Burial { owner, slot, letter };
+                    self.burials.extend(letters.into_iter().map(burial));
+                }
+                other => tracing::error!(?other, "the keeper was sent something that is no job"),
+            }
+        }
+        self.tracks = tracks;
+        any
+    }
+
+    fn answer(&self, owner: u32, kept: Kept) {
+        if let Some(to) = self.owners.get(owner as usize) {
+            to.inbox.track(Track::Kept(owner, kept));
+        }
+    }
+
+    fn save(&mut self, number: u32, payload: &[u8]) {
+        let (Some(owner), Some(checkpoints)) =
+            (self.owners.get(number as usize), &self.keep.checkpoints)
+        else {
+            return;
+        };
+        let written = checkpoints.save(&owner.spout, owner.task.0, payload).and_then(|()| {
+            let Some(saved) = self.saved.get_mut(&owner.spout) else { return Ok(()) };
+            saved.insert(owner.task.0);
+            if saved.len() as u32 == owner.task.1 {
+                self.saved.remove(&owner.spout);
+                // From now on nothing needs what more tasks had saved before.
+                checkpoints.retain(&owner.spout, owner.task.1)?;
+            }
+            Ok(())
+        });
+        let problem = written.err().map(|DurableError(text)| text);
+        if let Some(text) = &problem {
+            self.env.error(&owner.spout, Class::Host, text);
+        }
+        self.answer(number, if problem.is_none() { Kept::Saved } else { Kept::NotSaved });
+        self.keep.checkpoint_is(number, problem);
+    }
+
+    /// Writes the next letters, unless it is too early for that.
+    fn bury(&mut self, now: Time) -> bool {
+        if self.burials.is_empty() || self.retry.is_some_and(|(at, _)| now < at) {
+            return false;
+        }
+        let some = self.burials.len().min(LETTERS_AT_ONCE);
+        let batch: Vec<Burial> = self.burials.drain(..some).collect();
+        let letters: Vec<Letter> = batch.iter().map(|burial| burial.letter.clone()).collect();
+        let written = match &self.keep.checkpoints {
+            Some(_) => self.keep.letters.lock().put(&letters),
+            None => self.keep.letters.lock().put(&letters),
+        };
+        match written {
+            Ok(_) => {
+                self.retry = None;
+                self.keep.letters_are(None);
+                for (owner, slots) in by_owner(&batch) {
+                    self.answer(owner, Kept::Buried(slots));
+                }
+            }
+            Err(DurableError(text)) => self.put_off(batch, text, now),
+        }
+        true
+    }
+
+    /// The letters wait, and their spouts read no more.
+    fn put_off(&mut self, batch: Vec<Burial>, text: String, now: Time) {
+        let pause = self.retry.map_or(PAUSE, |(_, pause)| (pause * 2).min(PAUSE_MAX));
+        self.retry = Some((now.after(pause), pause));
+        for (owner, _) in by_owner(&batch) {
+            if let Some(to) = self.owners.get(owner as usize) {
+                self.env.error(&to.spout, Class::Host, &format!("{text}; the spout pauses until they can"));
+            }
+            self.answer(owner, Kept::Unwritable);
+        }
+        self.keep.letters_are(Some(text));
+        self.env.tell(Event::Unwritable);
+        batch.into_iter().rev().for_each(|burial| self.burials.push_front(burial));
+    }
+}
+
+fn by_owner(batch: &[Burial]) -> BTreeMap<u32, Vec<MessageSlot>> {
+    let mut all = BTreeMap::<u32, Vec<MessageSlot>>::new();
+    batch.iter().for_each(|burial| all.entry(burial.owner).or_default().push(burial.slot));
+    all
+}
+
+impl Executor for Keeper {
+    fn step(&mut self) -> Step {
+        let worked = self.take_jobs();
+        if self.bury(self.env.clock.now()) || worked {
+            return Step::Again;
+        }
+        match self.inbox.take_command() {
+            Some(Command::Close) => Step::Closed,
+            None if self.inbox.may_park(false) => Step::Wait(self.retry.map(|(at, _)| at)),
+            _ => Step::Again,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What a spout task has written down, and when: checkpoints, and letters of messages that have failed for good.
+//!
+//! In: what its spout knows as done, exhausted messages, the keeper's answers. Out: jobs for the keeper.
+//! Invariant: no more messages lie above what the last durable checkpoint knows as done than [`SPAN`] times
+//! `max-spout-pending`, so the duplicates after a kill have a bound.
+
+use super::inbox::Inbox;
+use super::keep::{Job, Keep, Kept};
+use super::spout_cell::{State, plain};
+use super::spout_task::SpoutTask;
+use super::track::Track;
+use crate::durable::letter::wall;
+use crate::durable::{Letter, LetterAttempt};
+use crate::json::{self, Keys};
+use anchorbolt_core::failure::FailedInput;
+use anchorbolt_core::ids::{MessageId, Time};
+use anchorbolt_core::messages::{Fate, MessageSlot};
+use anchorbolt_row::{Raw, write_row};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many times `max-spout-pending` messages may lie above the last durable checkpoint.
+const SPAN: u64 = 16;
+/// How often there is a checkpoint while something moves.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The keeping side of a spout task.
+pub(super) struct Keeping {
+    pub(super) keep: Arc<Keep>,
+    keeper: Arc<Inbox>,
+    span: u64,
+    /// A snapshot is on its way to the disk.
+    saving: bool,
+    /// Something has ended or was read since the last snapshot.
+    moved: bool,
+    /// No snapshot before this.
+    next: Time,
+    /// Exhausted messages of this turn.
+    letters: Vec<(MessageSlot, Letter)>,
+    /// Letters can't be written.
+    unwritable: bool,
+}
+
+impl Keeping {
+    pub(super) fn new(
+        keep: Arc<Keep>,
+        keeper: Arc<Inbox>,
+        max_pending: u32,
+        now: Time,
+    ) -> Keeping {
+        Keeping {
+            keep,
+            keeper,
+            span: SPAN * u64::from(max_pending.max(1)),
+            saving: false,
+            moved: false,
+            next: now.after(INTERVAL),
+            letters: vec![],
+            unwritable: false,
+        }
+    }
+
+    /// How many messages the spout may read before the next checkpoint is durable.
+    pub(super) fn room(&self, state: &State) -> u64 {
+        if self.unwritable || state.spout.is_crowded() {
+            return 0;
+        }
+        self.span.saturating_sub(state.spout.outstanding())
+    }
+
+    /// Something was read, or has ended.
+    pub(super) fn moved(&mut self) {
+        self.moved = true;
+    }
+
+    /// When the next snapshot is due, if there is anything to save.
+    pub(super) fn due(&self) -> Option<Time> {
+        (self.moved && !self.saving && self.keep.checkpoints.is_some()).then_some(self.next)
+    }
+
+    /// Takes a snapshot when it is due, or when half of the span is used up.
+    pub(super) fn checkpoint(&mut self, owner: u32, state: &mut State, now: Time) {
+        let Some(due) = self.due() else { return };
+        let wanted = state.spout.is_crowded() || state.spout.outstanding() >= self.span / 2;
+        if now < due && !wanted {
+            return;
+        }
+        self.moved = false;
+        self.next = now.after(INTERVAL);
+        self.saving = self.save(owner, state);
+    }
+
+    /// Sends a snapshot to the keeper. False when this spout has none.
+    pub(super) fn save(&mut self, owner: u32, state: &mut State) -> bool {
+        let Some(payload) = self.keep.checkpoints.as_ref().and_then(|_| state.spout.snapshot()) else {
+            return false;
+        };
+        self.keeper.track(Track::Job(Job::Save(owner, payload)));
+        true
+    }
+
+    fn send_letters(&mut self, owner: u32) {
+        if !self.letters.is_empty() {
+            let letters = std::mem::take(&mut self.letters);
+            self.keeper.track(Track::Job(Job::Bury(owner, letters)));
+        }
+    }
+}
+
+impl SpoutTask {
+    /// The keeper's answer.
+    pub(super) fn take_kept(&mut self, state: &mut State, kept: Kept) {
+        let Some(keeping) = &mut self.keeping else { return };
+        match kept {
+            Kept::Saved => {
+                keeping.saving = false;
+                state.spout.saved();
+            }
+            Kept::NotSaved => {
+                keeping.saving = false;
+                keeping.moved = true;
+            }
+            Kept::Unwritable => keeping.unwritable = true,
+            Kept::Buried(slots) => {
+                keeping.unwritable = false;
+                keeping.moved = true;
+                for slot in slots {
+                    let Some(id) = state.messages.id(slot) else { continue };
+                    state.spout.give_up(id);
+                    state.messages.close(slot, Fate::DeadLettered);
+                }
+                self.env.settled();
+            }
+        }
+    }
+
+    /// An exhausted message whose letter is to be written.
+    pub(super) fn write_letter(&mut self, state: &State, slot: MessageSlot, id: MessageId, now: Time) {
+        let Some(started) = self.keeping.as_ref().map(|keeping| keeping.keep.started) else { return };
+        let position = state.spout.position(id);
+        let rows: Vec<(u32, &[u8])> = state.messages.rows(slot).collect();
+        let first = rows.first().and_then(|(stream, row)| self.as_json(*stream, row));
+        let attempts = state.messages.history(slot).iter();
+        let letter = Letter {
+            id: format!("{}@{}", self.parts.name, plain(&position)),
+            time: wall(started, now),
+            topology: self.env.topology.clone(),
+            spout: self.parts.name.clone(),
+            bytes: state.spout.source_bytes(id).unwrap_or_else(|| encode_rows(&rows)),
+            position,
+            fields: first.unwrap_or(Value::Null),
+            attempts: attempts.map(|attempt| LetterAttempt::new(attempt, started, input_as_json)).collect(),
+        };
+        if let Some(keeping) = &mut self.keeping {
+            keeping.letters.push((slot, letter));
+        }
+    }
+
+    /// Sends the letters of this turn.
+    pub(super) fn send_letters(&mut self) {
+        let owner = self.parts.owner;
+        if let Some(keeping) = &mut self.keeping {
+            keeping.send_letters(owner);
+        }
+    }
+
+    fn as_json(&self, stream: u32, row: &[u8]) -> Option<Value> {
+        let fields = self.parts.fields.get(stream as usize)?;
+        let mut text = vec![];
+        json::object(row, &Keys::new(fields), &mut text).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Whether exhausted messages are kept.
+    pub(super) fn keeps_letters(&self) -> bool {
+        self.keeping.is_some()
+    }
+}
+
+/// The rows of a message whose source has no bytes of its own: a MessagePack array of pairs of a stream's index and a
+/// row.
+fn encode_rows(rows: &[(u32, &[u8])]) -> Vec<u8> {
+    let pairs: Vec<Vec<u8>> = rows
+        .iter()
+        .map(|(stream, row)| {
+            let mut pair = vec![];
+            write_row(&mut pair, |out| {
+                out.uint(u64::from(*stream)).value(Raw(row));
+            });
+            pair
+        })
+        .collect();
+    let mut all = vec![];
+    write_row(&mut all, |out| {
+        pairs.iter().for_each(|pair| {
+            out.value(Raw(pair));
+        });
+    });
+    all
+}
+
+/// A bolt's input: an array, as its fields' names are not known here.
+fn input_as_json(input: &FailedInput) -> Value {
+    let mut text = vec![];
+    match json::array(&input.row, &mut text) {
+        Ok(()) => serde_json::from_slice(&text).unwrap_or(Value::Null),
+        Err(_) => Value::Null,
+    }
+}

@@ -1,0 +1,102 @@
+//! A topology without threads: whoever has it takes the steps of its executors, one at a time.
+//!
+//! In: a choice of the next executor, and a clock that the caller moves. Out: the same run that threads would make,
+//! in the order of the caller's choice, so that a seed repeats it. Nothing sleeps and nothing races.
+
+use super::controls::Controls;
+use super::drain::{Drain, Wait};
+use super::env::Event;
+use super::executor::{Executor, Step};
+use super::inbox::{Command, Inbox};
+use super::running::{Ended, Watch, ended};
+use anchorbolt_core::ids::Time;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+/// An executor and what it said last.
+pub(super) struct Seated {
+    pub(super) name: String,
+    pub(super) executor: Box<dyn Executor>,
+    pub(super) inbox: Arc<Inbox>,
+    pub(super) state: Step,
+}
+
+/// A topology that moves only when it is told to.
+pub struct Stepped {
+    pub(super) controls: Arc<Controls>,
+    pub(super) seated: Vec<Seated>,
+    pub(super) events: Receiver<Event>,
+    pub(super) drain: Drain,
+}
+
+/// What a step came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stepping {
+    /// It may have more to do.
+    Moved,
+    /// It waits to be woken, or until this moment.
+    Waits(Option<Time>),
+    /// It has ended.
+    Closed,
+}
+
+impl Stepped {
+    /// How many executors there are. Number `executors()` is the controller.
+    pub fn executors(&self) -> usize {
+        self.seated.len()
+    }
+
+    /// The component of an executor; `acker` and `keeper` for those.
+    pub fn name(&self, executor: usize) -> &str {
+        self.seated.get(executor).map_or("controller", |seated| &seated.name)
+    }
+
+    /// What can be seen of it.
+    pub fn watch(&self) -> Watch {
+        self.controls.watch.clone()
+    }
+
+    /// Spouts read no more, what is in flight is drained, then it ends.
+    pub fn stop(&self) {
+        if self.controls.events.send(Event::Interrupted).is_err() {
+            tracing::debug!("the run has ended already");
+        }
+    }
+
+    /// Takes one step of an executor, or of the controller.
+    pub fn step(&mut self, executor: usize) -> Stepping {
+        let Some(seated) = self.seated.get_mut(executor) else { return self.control() };
+        if seated.state == Step::Closed {
+            return Stepping::Closed;
+        }
+        seated.state = seated.executor.step();
+        match seated.state {
+            Step::Again => Stepping::Moved,
+            Step::Wait(due) => Stepping::Waits(due),
+            Step::Closed => Stepping::Closed,
+        }
+    }
+
+    /// The end, once the controller says [`Stepping::Closed`]: every executor closes, in the order of the stages.
+    pub fn close(mut self) -> Ended {
+        let outcome = self.drain.outcome();
+        for seated in &mut self.seated {
+            seated.inbox.command(Command::Close);
+            while seated.executor.step() != Step::Closed {}
+        }
+        ended(&self.controls, outcome)
+    }
+
+    fn control(&mut self) -> Stepping {
+        while let Ok(event) = self.events.try_recv() {
+            self.drain.hear(event);
+        }
+        match self.drain.turn() {
+            Wait::No => Stepping::Moved,
+            Wait::Event(pause) => {
+                Stepping::Waits(pause.map(|pause| self.controls.now().after(pause)))
+            }
+            Wait::Over => Stepping::Closed,
+        }
+    }
+}
