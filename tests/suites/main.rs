@@ -7,6 +7,7 @@ mod backpressure;
 mod cli;
 mod drain;
 mod faults;
+mod kills;
 mod loading;
 mod native;
 mod poison;

@@ -51,7 +51,7 @@ fn data_dir(args: &RunArgs, loaded: &Loaded) -> PathBuf {
 }
 
 /// The report of the last run, for those who look at the topology afterwards.
-fn keep_report(data_dir: &Path, ended: &Ended) {
+pub(crate) fn keep_report(data_dir: &Path, ended: &Ended) {
     let kept = Layout::look(data_dir).map_err(|e| e.to_string()).and_then(|layout| {
         let text = format!("{:#}\n", ended.report.json());
         write_whole(&layout.last_report(), &text).map_err(|e| e.to_string())
@@ -90,7 +90,7 @@ fn wait(running: Running, how: How) -> Ended {
 }
 
 /// The first signal drains, the second ends at once.
-fn signals() -> &'static OnceLock<Stopper> {
+pub(crate) fn signals() -> &'static OnceLock<Stopper> {
     static STOPPER: OnceLock<Stopper> = OnceLock::new();
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let handler = || match (COUNT.fetch_add(1, SeqCst), STOPPER.get()) {
@@ -108,12 +108,13 @@ fn signals() -> &'static OnceLock<Stopper> {
     &STOPPER
 }
 
-fn not_started(error: &StartError) -> Exit {
+pub(crate) fn not_started(error: &StartError) -> Exit {
     tell!("error: {error}");
     match error {
-        StartError::Mistakes | StartError::Grant { .. } | StartError::Launch(LaunchError::Bolt { .. }) => {
-            INPUT
-        }
+        StartError::Mistakes
+        | StartError::NoSpout(_)
+        | StartError::Grant { .. }
+        | StartError::Launch(LaunchError::Bolt { .. }) => INPUT,
         StartError::Launch(LaunchError::Spout { error: SpoutError::Input(_), .. }) => INPUT,
         StartError::Data(_) | StartError::Launch(_) => ENVIRONMENT,
     }

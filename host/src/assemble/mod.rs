@@ -21,8 +21,10 @@
 
 mod natives;
 mod plugins;
+mod replay;
 
 pub use natives::Natives;
+pub use replay::{Replayed, Replaying};
 
 use crate::durable::{DataDir, DurableError};
 use crate::runtime::{
@@ -31,7 +33,7 @@ use crate::runtime::{
 use crate::sinks::{self, OutputClosed};
 use crate::spouts;
 use anchorbolt_core::manifest::{Code, Diagnostic, Manifest, Sources, SpoutKind, Text, parse, sort};
-use anchorbolt_core::plan::{BoltPlan, Plan, Role, plan};
+use anchorbolt_core::plan::{BoltPlan, Plan, Role, SpoutPlan, plan};
 use anchorbolt_core::port::{Declaration, InstanceFactory, Waker};
 use anchorbolt_wasm::{
     Compiler, Engine, EngineError, EngineOptions, Factory, InProcess, Inspection, LoadError, Plugin, Settings,
@@ -121,6 +123,9 @@ pub enum StartError {
     /// The data folder can't be used.
     #[error(transparent)]
     Data(#[from] DurableError),
+    /// There are dead letters of spouts that the topology does not have.
+    #[error("there are dead letters of spouts that the topology does not have: {}", .0.join(", "))]
+    NoSpout(Vec<String>),
     /// It could not be launched.
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -249,8 +254,8 @@ impl Loaded {
     /// # Errors
     /// When there are mistakes, the data folder can't be used, a grant can't be given, a bolt does not prepare or a
     /// spout does not open.
-    pub fn start(mut self, options: RunOptions) -> Result<Running, StartError> {
-        let plan = self.plan.take().ok_or(StartError::Mistakes)?;
+    pub fn start(self, options: RunOptions) -> Result<Running, StartError> {
+        let plan = self.plan.as_ref().ok_or(StartError::Mistakes)?;
         let keep = match &options.data_dir {
             None => None,
             Some(path) => {
@@ -258,6 +263,12 @@ impl Loaded {
                 Some(Keep::open(folder, plan.topology.dead_letters_max_bytes, options.reset)?)
             }
         };
+        self.launch(options.how, keep)
+    }
+
+    /// Starts it with what a keeper was made of.
+    fn launch(mut self, how: How, keep: Option<Keep>) -> Result<Running, StartError> {
+        let plan = self.plan.take().ok_or(StartError::Mistakes)?;
         let mut bolts = std::mem::take(&mut self.native_bolts);
         let mut spouts = std::mem::take(&mut self.native_spouts);
         for component in &plan.components {
@@ -267,8 +278,7 @@ impl Loaded {
                     bolts.insert(name.clone(), self.factory(name, bolt)?);
                 }
                 Role::Spout(spout) if !spouts.contains_key(name) => {
-                    let (kind, base, bytes) = (spout.kind.clone(), self.base.clone(), spout.tuple_bytes_max);
-                    spouts.insert(name.clone(), Box::new(move |_| spouts::open(&kind, &base, bytes)));
+                    spouts.insert(name.clone(), self.spout_factory(spout));
                 }
                 _ => {}
             }
@@ -277,11 +287,15 @@ impl Loaded {
         let started = time::OffsetDateTime::now_utc().replace_nanosecond(0).ok();
         let started = started.and_then(|t| t.format(format).ok()).unwrap_or_default();
         let clock = SystemClock::start();
-        let parts = Parts { bolts, spouts, clock, how: options.how, started, keep, seed: None };
-        let running = launch(plan, parts)?;
+        let running = launch(plan, Parts { bolts, spouts, clock, how, started, keep, seed: None })?;
         let stopper = running.stopper();
         self.output_closed.tell(Waker::new(move || stopper.output_closed()));
         Ok(running)
+    }
+
+    fn spout_factory(&self, spout: &SpoutPlan) -> SpoutFactory {
+        let (kind, base, bytes) = (spout.kind.clone(), self.base.clone(), spout.tuple_bytes_max);
+        Box::new(move |_| spouts::open(&kind, &base, bytes))
     }
 
     fn factory(&self, name: &str, bolt: &BoltPlan) -> Result<Arc<dyn InstanceFactory>, StartError> {

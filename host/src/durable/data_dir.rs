@@ -119,7 +119,8 @@ impl DataDir {
         let layout = Layout { root: root.to_owned() };
         make_folder(root).map_err(|error| DurableError::of(root, "made a data folder", &error))?;
         refuse_foreign(&layout)?;
-        let lock = take_lock(root)?;
+        let cure = "stop that one, or give this run a folder of its own with --data-dir";
+        let lock = take_lock(root, cure)?;
         if layout.version()?.is_none() {
             let path = root.join("VERSION");
             replace(&SystemFiles, &path, format!("{VERSION}\n").as_bytes())
@@ -135,6 +136,16 @@ impl DataDir {
         synced.map_err(|error| DurableError::of(root, "made durable", &error))?;
         // The folder above may be another's, and its entry is there or is made again.
         drop(root.parent().map(|above| SystemFiles.sync_folder(above)));
+        Ok(DataDir { layout, _lock: lock })
+    }
+
+    /// Takes a folder that a host made, for a tool that changes what is in it.
+    ///
+    /// # Errors
+    /// A host has it, or as [`Layout::look`].
+    pub fn take(root: &Path) -> Result<DataDir, DurableError> {
+        let layout = Layout::look(root)?;
+        let lock = take_lock(root, "nothing else may change what is in it: stop that one first")?;
         Ok(DataDir { layout, _lock: lock })
     }
 
@@ -161,7 +172,7 @@ fn refuse_foreign(layout: &Layout) -> Result<(), DurableError> {
     }
 }
 
-fn take_lock(root: &Path) -> Result<File, DurableError> {
+fn take_lock(root: &Path, cure: &str) -> Result<File, DurableError> {
     let path = root.join("lock");
     let failed = |error: io::Error| DurableError::of(&path, "locked", &error);
     let mut options = OpenOptions::new();
@@ -175,25 +186,21 @@ fn take_lock(root: &Path) -> Result<File, DurableError> {
         .map_err(failed)?;
     match file.try_lock() {
         Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(in_use(root, &file)),
+        Err(TryLockError::WouldBlock) => return Err(in_use(root, &file, cure)),
         Err(TryLockError::Error(error)) => return Err(failed(error)),
     }
     file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
     Ok(file)
 }
 
-fn in_use(root: &Path, file: &File) -> DurableError {
+fn in_use(root: &Path, file: &File, cure: &str) -> DurableError {
     let mut text = String::new();
     let read = file.take(NUMBER_BYTES).read_to_string(&mut text);
     let holder = match text.trim().parse::<u32>() {
         Ok(pid) if read.is_ok() => format!("process {pid}"),
         _ => "another process".to_owned(),
     };
-    DurableError(format!(
-        "the data folder `{}` is in use by {holder}; stop that one, or give this run a folder of its own with \
-         --data-dir",
-        root.display()
-    ))
+    DurableError(format!("the data folder `{}` is in use by {holder}; {cure}", root.display()))
 }
 
 fn remove_checkpoints(folder: &Path) -> Result<(), DurableError> {

@@ -61,16 +61,45 @@ impl DeadLetters {
     pub fn put(&mut self, letters: &[Letter]) -> Result<usize, DurableError> {
         self.ready()?;
         self.batch.clear();
-        let mut new: HashMap<u128, Place> = HashMap::new();
+        let mut new = HashMap::new();
+        for letter in letters {
+            let key = key(&letter.id);
+            if !self.letters.index.contains_key(&key) && !new.contains_key(&key) {
+                new.insert(key, self.enter(letter));
+            }
+        }
+        self.write(new)
+    }
+
+    /// Writes letters of messages that were tried again and failed again: each takes the place of the one that its
+    /// message has, if it has one. Answers how many messages that are. When this returns without error, each has its
+    /// new letter; else each has the one that it had before, and after a crash it has one of the two.
+    ///
+    /// # Errors
+    /// As [`DeadLetters::put`].
+    pub fn replace(&mut self, letters: &[Letter]) -> Result<usize, DurableError> {
+        self.ready()?;
+        self.batch.clear();
+        let mut new = HashMap::new();
         for letter in letters {
             let key = key(&letter.id);
             if self.letters.index.contains_key(&key) || new.contains_key(&key) {
-                continue;
+                Tombstone::FailedAgain.encode(&letter.id, letter.time, &mut self.batch);
             }
-            let at = self.batch.len() as u64;
-            letter.encode(&mut self.batch);
-            new.insert(key, Place { at, bytes: self.batch.len() as u64 - at });
+            new.insert(key, self.enter(letter));
         }
+        self.write(new)
+    }
+
+    /// Adds a letter to the batch; its place is counted from the batch's start.
+    fn enter(&mut self, letter: &Letter) -> Place {
+        let at = self.batch.len() as u64;
+        letter.encode(&mut self.batch);
+        Place { at, bytes: self.batch.len() as u64 - at }
+    }
+
+    /// Writes the batch, in which these letters are new.
+    fn write(&mut self, new: HashMap<u128, Place>) -> Result<usize, DurableError> {
         if new.is_empty() {
             return Ok(0);
         }
@@ -80,7 +109,8 @@ impl DeadLetters {
         let written = new.len();
         for (key, place) in new {
             self.letters.kept_bytes += place.bytes;
-            self.letters.index.insert(key, Place { at: base + place.at, ..place });
+            let old = self.letters.index.insert(key, Place { at: base + place.at, ..place });
+            self.letters.kept_bytes -= old.map_or(0, |place| place.bytes);
         }
         Ok(written)
     }

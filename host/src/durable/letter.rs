@@ -72,6 +72,9 @@ pub enum Tombstone {
     Purged,
     /// Its message was put through the topology again and completed.
     Replayed,
+    /// Its message was put through the topology again and failed again: a new letter follows and takes its place.
+    /// Until that is there, the old one still counts.
+    FailedAgain,
 }
 
 impl Tombstone {
@@ -80,6 +83,7 @@ impl Tombstone {
         match self {
             Tombstone::Purged => "purged",
             Tombstone::Replayed => "replayed",
+            Tombstone::FailedAgain => "failed-again",
         }
     }
 
@@ -193,8 +197,8 @@ pub struct Filter {
     pub spout: Option<String>,
     /// Whose last attempt failed in this component.
     pub component: Option<String>,
-    /// Whose last attempt failed so.
-    pub class: Option<Class>,
+    /// Whose last attempt failed in one of these ways; none given, in any.
+    pub classes: Vec<Class>,
     /// Given up then or later.
     pub since: Option<OffsetDateTime>,
     /// Given up before that.
@@ -208,7 +212,7 @@ impl Filter {
         (self.ids.is_empty() || self.ids.contains(&letter.id))
             && self.spout.as_ref().is_none_or(|spout| *spout == letter.spout)
             && self.component.as_ref().is_none_or(|name| last.is_some_and(|last| last.component == *name))
-            && self.class.is_none_or(|class| last.is_some_and(|last| last.class == class))
+            && (self.classes.is_empty() || last.is_some_and(|last| self.classes.contains(&last.class)))
             && self.since.is_none_or(|since| letter.time >= since)
             && self.until.is_none_or(|until| letter.time < until)
     }
@@ -218,7 +222,18 @@ impl Filter {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) id: String,
-    pub(super) over: bool,
+    pub(super) kind: LineKind,
+}
+
+/// What a line says of its message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineKind {
+    /// It has failed for good.
+    Letter,
+    /// Its letter is over.
+    Over,
+    /// Its letter is over once another follows.
+    Replaced,
 }
 
 impl Head {
@@ -235,15 +250,24 @@ impl Head {
         let rest = line.strip_prefix(b"{\"id\":")?;
         let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<Value>();
         let Some(Ok(Value::String(id))) = values.next() else { return None };
-        let over = rest.get(values.byte_offset()..)?.starts_with(b",\"tombstone\":");
-        Some(Head { id, over })
+        let kind = match rest.get(values.byte_offset()..)?.strip_prefix(b",\"tombstone\":") {
+            None => LineKind::Letter,
+            Some(how) if how.starts_with(b"\"failed-again\"") => LineKind::Replaced,
+            Some(_) => LineKind::Over,
+        };
+        Some(Head { id, kind })
     }
 
     /// As a person or a tool may have written it again.
     fn anywhere(line: &[u8]) -> Option<Head> {
         let value: Value = serde_json::from_slice(line).ok()?;
         let id = value["id"].as_str()?.to_owned();
-        Some(Head { id, over: value.get("tombstone").is_some() })
+        let kind = match value.get("tombstone") {
+            None => LineKind::Letter,
+            Some(how) if *how == Tombstone::FailedAgain.as_str() => LineKind::Replaced,
+            Some(_) => LineKind::Over,
+        };
+        Some(Head { id, kind })
     }
 }
 

@@ -9,10 +9,11 @@
 
 use super::DurableError;
 use super::files::{Files, Log};
-use super::letter::{Filter, Head, Letter};
+use super::letter::{Filter, Head, Letter, LineKind};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -68,33 +69,13 @@ impl Letters {
 
     fn read_index(&mut self) -> io::Result<()> {
         let to = self.log.len()?;
-        let (mut index, mut kept, mut damaged, mut length) = (HashMap::new(), 0, 0, 0);
+        let mut reading = Reading::default();
         each_line(&*self.log, to, &mut |at, line| {
-            let bytes = line.len() as u64 + 1;
-            length = at + bytes;
-            match Head::of(line) {
-                None if line.is_empty() => {}
-                None => {
-                    damaged += 1;
-                    kept += bytes;
-                }
-                Some(head) => {
-                    let key = key(&head.id);
-                    // Of two lines with one id the first is the letter, and a tombstone is over both.
-                    if head.over {
-                        kept -= index.remove(&key).map_or(0, |place: Place| place.bytes);
-                    } else {
-                        let place = index.entry(key).or_insert_with(|| {
-                            kept += bytes;
-                            Place { at, bytes }
-                        });
-                        debug_assert!(place.at <= at);
-                    }
-                }
-            }
+            reading.take(at, line);
             Ok(())
         })?;
-        (self.index, self.kept_bytes, self.damaged, self.length) = (index, kept, damaged, length);
+        (self.index, self.length) = (reading.index, reading.length);
+        (self.kept_bytes, self.damaged) = (reading.kept_bytes, reading.damaged);
         Ok(())
     }
 
@@ -133,6 +114,20 @@ impl Letters {
         Letter::decode(&line).map(Some).map_err(|problem| self.damage(place.at, &problem))
     }
 
+    /// Calls `f` with the id of each letter, in the order of the file. It reads no more of a letter than that.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn each_id(&self, mut f: impl FnMut(String)) -> Result<(), DurableError> {
+        let read = each_line(&*self.log, self.length, &mut |at, line| {
+            if let Some(head) = Head::of(line).filter(|head| self.is_at(&head.id, at)) {
+                f(head.id);
+            }
+            Ok(())
+        });
+        read.map_err(|error| DurableError::of(&self.path, "read", &error))
+    }
+
     /// Calls `f` with each letter that the filter takes, and its line without the line's end, in the order of the
     /// file.
     ///
@@ -145,8 +140,7 @@ impl Letters {
     ) -> Result<(), DurableError> {
         let mut wrong = Ok(());
         let read = each_line(&*self.log, self.length, &mut |at, line| {
-            let Some(head) = Head::of(line) else { return Ok(()) };
-            if self.index.get(&key(&head.id)).is_none_or(|place| place.at != at) {
+            if !Head::of(line).is_some_and(|head| self.is_at(&head.id, at)) {
                 return Ok(());
             }
             let taken = Letter::decode(line).map_err(|problem| self.damage(at, &problem));
@@ -198,9 +192,14 @@ impl Letters {
     /// Whether this line, which is at this place, is to be kept when what is over goes.
     pub(super) fn keeps(&self, at: u64, line: &[u8]) -> bool {
         match Head::of(line) {
-            Some(head) => self.index.get(&key(&head.id)).is_some_and(|place| place.at == at),
+            Some(head) => self.is_at(&head.id, at),
             None => !line.is_empty(),
         }
+    }
+
+    /// Whether the letter of this message is the line at this place.
+    fn is_at(&self, id: &str, at: u64) -> bool {
+        self.index.get(&key(id)).is_some_and(|place| place.at == at)
     }
 
     fn damage(&self, at: u64, problem: &str) -> DurableError {
@@ -208,6 +207,59 @@ impl Letters {
         DurableError(format!(
             "the line at byte {at} of `{path}` is not a dead letter: {problem}; mend or remove it"
         ))
+    }
+}
+
+/// An index as it grows, line by line.
+#[derive(Default)]
+struct Reading {
+    index: HashMap<u128, Place>,
+    /// Letters that are over once another of the same id follows.
+    replaced: HashSet<u128>,
+    kept_bytes: u64,
+    damaged: u64,
+    length: u64,
+}
+
+impl Reading {
+    fn take(&mut self, at: u64, line: &[u8]) {
+        let bytes = line.len() as u64 + 1;
+        self.length = at + bytes;
+        let Some(head) = Head::of(line) else {
+            if !line.is_empty() {
+                self.damaged += 1;
+                self.kept_bytes += bytes;
+            }
+            return;
+        };
+        let key = key(&head.id);
+        match head.kind {
+            LineKind::Letter => self.letter(key, Place { at, bytes }),
+            LineKind::Over => {
+                self.replaced.remove(&key);
+                self.kept_bytes -= self.index.remove(&key).map_or(0, |place| place.bytes);
+            }
+            // Its letter was to follow in the same write. If a crash tore that off, the old one is all there is.
+            LineKind::Replaced => {
+                self.replaced.insert(key);
+            }
+        }
+    }
+
+    /// Of two lines with one id the first is the letter, unless it was said to be replaced.
+    fn letter(&mut self, key: u128, place: Place) {
+        let replaces = self.replaced.remove(&key);
+        match self.index.entry(key) {
+            Entry::Vacant(entry) => {
+                self.kept_bytes += place.bytes;
+                entry.insert(place);
+            }
+            Entry::Occupied(mut entry) if replaces && false => {
+                let old = entry.insert(place);
+                self.kept_bytes = self.kept_bytes - old.bytes + place.bytes;
+            }
+            Entry::Occupied(_) => {}
+        }
     }
 }
 

@@ -86,7 +86,9 @@ pub(crate) struct BoltTask {
 impl BoltTask {
     /// A task without an instance.
     pub(crate) fn new(parts: TaskParts, rng: fastrand::Rng, now: Time) -> BoltTask {
-        let applier = Applier { component: parts.context.component.clone(), task: parts.context.task };
+        let streams = parts.context.inputs.iter().map(|i| format!("{}/{}", i.component, i.stream)).collect();
+        let (component, task) = (parts.context.component.clone(), parts.context.task);
+        let applier = Applier { component, task, streams };
         let call = Call { log: vec![], tuples: 1, services: None };
         BoltTask {
             applier,
@@ -239,9 +241,10 @@ impl BoltTask {
     /// The circuit is open and says `dead-letter`.
     fn refuse_all(&mut self) {
         let reason = format!("the circuit of `{}` is open", self.applier.component);
-        let failure = self.applier.failure(Class::Circuit, Cost::Final, reason);
+        let mut failure = self.applier.failure(Class::Circuit, Cost::Final, reason);
         let mut held = self.parts.shared.held.lock();
-        for entry in held.window() {
+        for (i, entry) in held.window().iter_mut().enumerate() {
+            failure.input = self.applier.input(entry, Some(self.tuples.row(i)));
             self.effects.fail_entry(entry, &failure);
         }
         held.end(0, &mut self.over);
@@ -294,8 +297,9 @@ impl BoltTask {
         let mut router = shared.router.lock();
         let rng = &mut self.rng;
         let mut draw = || edge(rng);
+        let log = &mut self.call.log;
         let applied =
-            self.applier.apply(&mut self.call.log, &mut held, &mut router, &mut self.effects, &mut draw);
+            self.applier.apply(log, &self.tuples, &mut held, &mut router, &mut self.effects, &mut draw);
         if let Err(violation) = applied {
             drop((held, router));
             let reason = format!("broke the contract: {violation}");
@@ -321,8 +325,9 @@ impl BoltTask {
     /// The call returned an error: what it did not settle fails; for nothing, unless it was alone.
     fn fail_open(&mut self, window: &mut [Entry], text: &str, n: usize) {
         let cost = if n == 1 { Cost::Fault } else { Cost::Free };
-        let failure = self.applier.failure(Class::Failed, cost, text.to_owned());
-        for entry in window.iter_mut().filter(|e| e.state == State::Open) {
+        let mut failure = self.applier.failure(Class::Failed, cost, text.to_owned());
+        for (i, entry) in window.iter_mut().enumerate().filter(|(_, e)| e.state == State::Open) {
+            failure.input = self.applier.input(entry, Some(self.tuples.row(i)));
             self.effects.fail_entry(entry, &failure);
         }
     }
@@ -336,7 +341,10 @@ impl BoltTask {
         bump(&c.acked, e.acked);
         bump(&c.failed, e.failed);
         bump(&c.repeated, e.repeated);
-        bump(&c.faults[4], e.violations);
+        for failure in e.breaches.drain(..) {
+            bump(&c.faults[4], 1);
+            env.failure(&failure);
+        }
         for text in e.errors.drain(..) {
             env.error(&self.applier.component, Class::Failed, &text);
         }

@@ -225,4 +225,3 @@ fn not_started(component: &str, error: &CallError) -> LaunchError {
 pub(super) fn plugins(bolts: &BTreeMap<String, Arc<dyn InstanceFactory>>) -> Vec<(String, String)> {
     bolts.iter().filter_map(|(name, f)| Some((name.clone(), f.sha256()?.to_owned()))).collect()
 }
-

@@ -7,7 +7,7 @@
 use super::bolt_task::{BoltTask, Circuit};
 use super::env::{Env, Event};
 use crate::telemetry::bump;
-use anchorbolt_core::failure::{Class, Cost, FailedInput, Failure};
+use anchorbolt_core::failure::{Class, Cost, Failure};
 use anchorbolt_core::ids::Time;
 use anchorbolt_core::manifest::OnCircuitOpen;
 use anchorbolt_core::oplog::held::Entry;
@@ -65,13 +65,9 @@ impl BoltTask {
     fn blame(&mut self, env: &Env, entry: &mut Entry, death: &Death, now: Time) {
         self.rerun_blamed = true;
         self.parts.counters.fault(death.class);
-        let stream = self.parts.context.inputs.get(entry.input as usize);
         let failure = Failure {
             output: death.output.clone(),
-            input: stream.map(|s| FailedInput {
-                stream: format!("{}/{}", s.component, s.stream),
-                row: self.tuples.row(0).to_vec(),
-            }),
+            input: self.applier.input(entry, Some(self.tuples.row(0))),
             ..self.applier.failure(death.class, Cost::Fault, death.reason.clone())
         };
         env.failure(&failure);

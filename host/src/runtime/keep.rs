@@ -40,8 +40,7 @@ impl Keep {
     /// The dead letters can't be opened.
     pub fn open(folder: DataDir, letters_bytes_max: u64, reset: bool) -> Result<Keep, DurableError> {
         let files = Arc::new(SystemFiles);
-        let letters =
-            DeadLetters::open(files.clone(), &folder.layout().dead_letters(), letters_bytes_max)?;
+        let letters = DeadLetters::open(files.clone(), &folder.layout().dead_letters(), letters_bytes_max)?;
         let checkpoints = Checkpoints::new(files, folder.layout().checkpoints());
         let keep = Keep::over(Some(checkpoints), Arc::new(Mutex::new(letters)), OffsetDateTime::now_utc());
         Ok(Keep { pass_over: !reset, _folder: Some(folder), ..keep })

@@ -20,6 +20,8 @@ use std::time::Duration;
 
 /// So many letters are written at once.
 const LETTERS_AT_ONCE: usize = 64;
+/// A letter that is replayed again and again keeps so many of its attempts, the last ones.
+const ATTEMPTS_MAX: usize = 64;
 /// The pause after letters could not be written; it doubles.
 const PAUSE: Duration = Duration::from_millis(250);
 /// The longest.
@@ -89,8 +91,7 @@ impl Keeper {
     }
 
     fn save(&mut self, number: u32, payload: &[u8]) {
-        let (Some(owner), Some(checkpoints)) =
-            (self.owners.get(number as usize), &self.keep.checkpoints)
+        let (Some(owner), Some(checkpoints)) = (self.owners.get(number as usize), &self.keep.checkpoints)
         else {
             return;
         };
@@ -122,7 +123,7 @@ impl Keeper {
         let letters: Vec<Letter> = batch.iter().map(|burial| burial.letter.clone()).collect();
         let written = match &self.keep.checkpoints {
             Some(_) => self.keep.letters.lock().put(&letters),
-            None => self.keep.letters.lock().put(&letters),
+            None => self.bury_again(letters),
         };
         match written {
             Ok(_) => {
@@ -135,6 +136,22 @@ impl Keeper {
             Err(DurableError(text)) => self.put_off(batch, text, now),
         }
         true
+    }
+
+    /// In a replay, a letter goes on with the attempts of the one before.
+    fn bury_again(&self, mut letters: Vec<Letter>) -> Result<usize, DurableError> {
+        let mut store = self.keep.letters.lock();
+        for letter in &mut letters {
+            if let Some(mut old) = store.letters().get(&letter.id)? {
+                let before = old.attempts.last().map_or(0, |last| last.n);
+                letter.attempts.iter_mut().for_each(|attempt| attempt.n += before);
+                old.attempts.append(&mut letter.attempts);
+                letter.attempts = old.attempts;
+                let too_many = letter.attempts.len().saturating_sub(ATTEMPTS_MAX);
+                letter.attempts.drain(..too_many);
+            }
+        }
+        store.replace(&letters)
     }
 
     /// The letters wait, and their spouts read no more.

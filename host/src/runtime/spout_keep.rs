@@ -15,7 +15,6 @@ use crate::json::{self, Keys};
 use anchorbolt_core::failure::FailedInput;
 use anchorbolt_core::ids::{MessageId, Time};
 use anchorbolt_core::messages::{Fate, MessageSlot};
-use anchorbolt_row::{Raw, write_row};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,12 +42,7 @@ pub(super) struct Keeping {
 }
 
 impl Keeping {
-    pub(super) fn new(
-        keep: Arc<Keep>,
-        keeper: Arc<Inbox>,
-        max_pending: u32,
-        now: Time,
-    ) -> Keeping {
+    pub(super) fn new(keep: Arc<Keep>, keeper: Arc<Inbox>, max_pending: u32, now: Time) -> Keeping {
         Keeping {
             keep,
             keeper,
@@ -147,7 +141,7 @@ impl SpoutTask {
             time: wall(started, now),
             topology: self.env.topology.clone(),
             spout: self.parts.name.clone(),
-            bytes: state.spout.source_bytes(id).unwrap_or_else(|| encode_rows(&rows)),
+            bytes: state.spout.source_bytes(id, &rows),
             position,
             fields: first.unwrap_or(Value::Null),
             attempts: attempts.map(|attempt| LetterAttempt::new(attempt, started, input_as_json)).collect(),
@@ -176,28 +170,6 @@ impl SpoutTask {
     pub(super) fn keeps_letters(&self) -> bool {
         self.keeping.is_some()
     }
-}
-
-/// The rows of a message whose source has no bytes of its own: a MessagePack array of pairs of a stream's index and a
-/// row.
-fn encode_rows(rows: &[(u32, &[u8])]) -> Vec<u8> {
-    let pairs: Vec<Vec<u8>> = rows
-        .iter()
-        .map(|(stream, row)| {
-            let mut pair = vec![];
-            write_row(&mut pair, |out| {
-                out.uint(u64::from(*stream)).value(Raw(row));
-            });
-            pair
-        })
-        .collect();
-    let mut all = vec![];
-    write_row(&mut all, |out| {
-        pairs.iter().for_each(|pair| {
-            out.value(Raw(pair));
-        });
-    });
-    all
 }
 
 /// A bolt's input: an array, as its fields' names are not known here.

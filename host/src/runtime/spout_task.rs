@@ -4,9 +4,9 @@
 //! then deadlines, then retries, and new messages only when all that was emitted has left. Invariant: a
 //! tree is registered before its tuples leave.
 
+use super::crew::ledger;
 use super::diagnosis;
 use super::env::{Env, Event};
-use super::crew::ledger;
 use super::spout_cell::{SpoutCell, State, histogram, plain};
 use super::spout_keep::Keeping;
 use super::track::{Track, TrackMap};
@@ -321,10 +321,11 @@ impl SpoutTask {
     }
 }
 
-/// Timeouts were noted when their trees ended, and deaths when the bolt's task saw them.
+/// Timeouts were noted when their trees ended, and faults when the bolt's task saw them.
 fn note(env: &Env, failure: &Failure) {
-    let death = BoltCounters::FAULTS.contains(&failure.class) && failure.input.is_some();
-    if !death && failure.class != Class::Timeout && failure.cost != Cost::Free {
+    let class = failure.class;
+    let fault = failure.task != 0 && (BoltCounters::FAULTS.contains(&class) || class == Class::Size);
+    if !fault && failure.class != Class::Timeout && failure.cost != Cost::Free {
         env.failure(failure);
     }
 }

@@ -93,9 +93,7 @@ impl Stepped {
         }
         match self.drain.turn() {
             Wait::No => Stepping::Moved,
-            Wait::Event(pause) => {
-                Stepping::Waits(pause.map(|pause| self.controls.now().after(pause)))
-            }
+            Wait::Event(pause) => Stepping::Waits(pause.map(|pause| self.controls.now().after(pause))),
             Wait::Over => Stepping::Closed,
         }
     }

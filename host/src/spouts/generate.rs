@@ -5,7 +5,10 @@
 //! sentences of eight words of a vocabulary that size. Task i of n makes the messages whose `seq` is i modulo n,
 //! and takes its share of the rate.
 //!
-//! Invariant: a message depends on the options and its `seq` alone, so a later run makes the same.
+//! Invariant: a message depends on the options and its `seq` alone, so a later run makes the same; `progress` knows
+//! which of them are done.
+
+mod progress;
 
 use super::pace::Pace;
 use super::words::{Vocabulary, WORD_BYTES, spell};
@@ -13,6 +16,8 @@ use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::manifest::kinds::{Generate, RandomField};
 use anchorbolt_core::port::{Next, Spout, SpoutContext, SpoutError, SpoutOutput};
 use anchorbolt_row::{Raw, RowWriter, write_row};
+use progress::Progress;
+use serde_json::Value;
 use std::str;
 use std::time::Instant;
 
@@ -41,13 +46,15 @@ pub struct GenerateSpout {
     seq: u64,
     stride: u64,
     pace: Option<(Pace, Instant)>,
+    progress: Progress,
 }
 
 impl GenerateSpout {
     /// A spout with these options.
     pub fn new(options: Generate) -> GenerateSpout {
         let rows = Rows::new(&options);
-        GenerateSpout { options, rows, seq: 0, stride: 1, pace: None }
+        let progress = Progress::new((0, 1), recipe(&options));
+        GenerateSpout { options, rows, seq: 0, stride: 1, pace: None, progress }
     }
 
     /// How many messages of this task are left.
@@ -63,11 +70,13 @@ impl Spout for GenerateSpout {
     fn open(&mut self, context: SpoutContext) -> Result<(), SpoutError> {
         self.seq = context.context.task_index.into();
         self.stride = context.context.task_count.max(1).into();
+        self.progress = Progress::new((self.seq, self.stride), recipe(&self.options));
         Ok(())
     }
 
     /// The clock starts anew: what was not wanted in the meantime is not made up for.
     fn activate(&mut self) -> Result<(), SpoutError> {
+        self.seq = self.progress.begin().map_err(SpoutError::Environment)?;
         self.pace = self.options.rate.map(|rate| (Pace::new(rate / self.stride as f64), Instant::now()));
         Ok(())
     }
@@ -89,13 +98,43 @@ impl Spout for GenerateSpout {
         }
         for _ in 0..messages {
             let (seq, rows) = (self.seq, &mut self.rows);
-            out.emit_with(MessageId::pair(0, seq), 0, |data| rows.write(seq, data));
             self.seq += self.stride;
+            if self.progress.read(seq) {
+                out.emit_with(MessageId::pair(0, seq), 0, |data| rows.write(seq, data));
+            }
         }
         Ok(Next::More)
     }
 
-    fn ack(&mut self, _ids: &[MessageId]) {}
+    fn restore(&mut self, saved: &[(u32, Vec<u8>)]) -> Result<(), SpoutError> {
+        self.progress.restore(saved).map_err(SpoutError::Input)
+    }
+
+    fn pass_over(&mut self, position: &Value) {
+        if let Some(seq) = position.as_u64() {
+            self.progress.pass_over(seq);
+        }
+    }
+
+    fn snapshot(&mut self) -> Option<Vec<u8>> {
+        Some(self.progress.snapshot())
+    }
+
+    fn saved(&mut self) {
+        self.progress.saved();
+    }
+
+    fn outstanding(&self) -> u64 {
+        self.progress.outstanding()
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.progress.is_crowded()
+    }
+
+    fn ack(&mut self, ids: &[MessageId]) {
+        ids.iter().for_each(|id| self.progress.done(id.low()));
+    }
 
     fn unique_ids(&self) -> bool {
         true
@@ -104,6 +143,12 @@ impl Spout for GenerateSpout {
     fn finite(&self) -> bool {
         self.options.count.is_some()
     }
+}
+
+/// What the messages depend on, for people too.
+fn recipe(options: &Generate) -> String {
+    let Generate { seed, fields, keys, count: _, rate: _ } = options;
+    format!("seed {seed}, fields {fields:?}, keys {keys:?}")
 }
 
 /// What a message looks like.

@@ -21,10 +21,12 @@ mod saved;
 use super::feed::{Feed, feed};
 use super::files::{self, InputFile};
 use super::splitter::Splitter;
-use super::taker::{LineTaker, Numbering};
+use super::taker::{LineTaker, Numbering, first_field, revive};
 use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::manifest::kinds::Lines;
-use anchorbolt_core::port::{Context, Next, Spout, SpoutContext, SpoutError, SpoutOutput, Waker};
+use anchorbolt_core::port::{
+    Context, Next, Spout, SpoutContext, SpoutError, SpoutOutput, Waker, encode_rows,
+};
 use parking_lot::Mutex;
 use progress::Progress;
 use reading::{ReadFile, Reading, Seen};
@@ -164,15 +166,20 @@ impl Spout for LinesSpout {
         self.progress.as_ref().is_some_and(Progress::is_crowded)
     }
 
-    fn source_bytes(&self, id: MessageId) -> Option<Vec<u8>> {
-        let file = self.files.get(usize::try_from(id.high()).ok()?)?;
+    fn source_bytes(&self, id: MessageId, rows: &[(u32, &[u8])]) -> Vec<u8> {
+        let file = usize::try_from(id.high()).ok().and_then(|number| self.files.get(number));
+        let Some(file) = file else { return encode_rows(rows.iter().copied()) };
         let line = files::open(file).and_then(|opened| {
             files::line_at(&opened, id.low(), self.tuple_bytes_max).map_err(|error| error.to_string())
         });
         line.map_err(|error| {
             tracing::warn!(file = file.shown, at = id.low(), "a line can't be read again: {error}")
         })
-        .ok()
+        .unwrap_or_else(|()| first_field(rows))
+    }
+
+    fn revive(&mut self, id: MessageId, bytes: &[u8], out: &mut SpoutOutput) -> Result<(), String> {
+        revive(&self.options.format, id, bytes, out)
     }
 
     fn activate(&mut self) -> Result<(), SpoutError> {

@@ -13,6 +13,7 @@ mod feed;
 pub mod files;
 mod format;
 mod generate;
+mod letters;
 mod lines;
 mod pace;
 mod splitter;
@@ -21,6 +22,7 @@ mod taker;
 mod words;
 
 pub use generate::GenerateSpout;
+pub use letters::{LettersSpout, Mail};
 pub use lines::LinesSpout;
 pub use stdin::StdinSpout;
 

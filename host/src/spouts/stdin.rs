@@ -1,20 +1,23 @@
 //! The `stdin` spout: standard input, line by line.
 //!
 //! In: any [`Read`], by a thread of its own, since a read may wait for ever. Out: one message a line with the
-//! field `line`; its id and position are the line's number, from 1. The host keeps a line until it is done, but
+//! field `line`; its id is the line's number, from 1, its
+//! position `{"run", "line"}`: when the process began, and that number. The host keeps a line until it is done, but
 //! a new process can't read it again, which is said once.
 //!
 //! Invariant: task 0 alone reads; any other task is done at once.
 
 use super::feed::{Closed, Feed, Feeder, feed};
 use super::splitter::Splitter;
-use super::taker::{LineTaker, Numbering};
+use super::taker::{LineTaker, Numbering, first_field, revive};
 use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::manifest::kinds::LineFormat;
 use anchorbolt_core::port::{Next, Spout, SpoutContext, SpoutError, SpoutOutput};
 use serde_json::{Value, json};
 use std::io::{self, Read};
 use std::thread::Builder;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 /// The spout.
 pub struct StdinSpout<R> {
@@ -22,6 +25,8 @@ pub struct StdinSpout<R> {
     tuple_bytes_max: u64,
     taker: Option<LineTaker>,
     feed: Option<Feed>,
+    /// Another run's lines are others: so its dead letters are, too.
+    run: String,
 }
 
 impl StdinSpout<io::Stdin> {
@@ -34,7 +39,10 @@ impl StdinSpout<io::Stdin> {
 impl<R: Read + Send + 'static> StdinSpout<R> {
     /// The same over another source.
     pub fn over(source: R, tuple_bytes_max: u64) -> StdinSpout<R> {
-        StdinSpout { source: Some(source), tuple_bytes_max, taker: None, feed: None }
+        let now = OffsetDateTime::now_utc();
+        let run = now.replace_nanosecond(u32::from(now.millisecond()) * 1_000_000).unwrap_or(now);
+        let run = run.format(&Rfc3339).unwrap_or_default();
+        StdinSpout { source: Some(source), tuple_bytes_max, taker: None, feed: None, run }
     }
 }
 
@@ -85,7 +93,15 @@ impl<R: Read + Send + 'static> Spout for StdinSpout<R> {
     }
 
     fn position(&self, id: MessageId) -> Value {
-        json!({ "line": id.low() })
+        json!({ "run": self.run, "line": id.low() })
+    }
+
+    fn source_bytes(&self, _id: MessageId, rows: &[(u32, &[u8])]) -> Vec<u8> {
+        first_field(rows)
+    }
+
+    fn revive(&mut self, id: MessageId, bytes: &[u8], out: &mut SpoutOutput) -> Result<(), String> {
+        revive(&LineFormat::Line, id, bytes, out)
     }
 
     fn unique_ids(&self) -> bool {

@@ -8,9 +8,10 @@ use super::feed::{Closed, Feeder};
 use super::format::encode;
 use super::splitter::{Line, TakeLine};
 use anchorbolt_core::failure::{Class, Cost, FailedInput, Failure};
+use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::manifest::kinds::LineFormat;
-use anchorbolt_core::port::{Context, DEFAULT_STREAM};
-use anchorbolt_row::write_row;
+use anchorbolt_core::port::{Context, DEFAULT_STREAM, SpoutOutput};
+use anchorbolt_row::{Row, write_row};
 
 /// What the second number of a message id is.
 #[derive(Clone, Copy)]
@@ -123,6 +124,27 @@ impl TakeLine for LineTaker {
         let failure = self.failure(Class::Size, reason, None);
         self.feeder.refuse(number, failure)
     }
+}
+
+/// The text of the first field of the first row: the line, where a line is its row.
+pub(crate) fn first_field(rows: &[(u32, &[u8])]) -> Vec<u8> {
+    let first = rows.first().map(|(_, row)| Row::new(row));
+    let bytes = first.and_then(|row| row.str(0).map(str::as_bytes).or_else(|| row.bytes(0)));
+    bytes.unwrap_or_default().to_vec()
+}
+
+/// Emits a line again from its bytes.
+pub(crate) fn revive(
+    format: &LineFormat,
+    id: MessageId,
+    bytes: &[u8],
+    out: &mut SpoutOutput,
+) -> Result<(), String> {
+    let line = std::str::from_utf8(bytes).map_or(Line::Bytes(bytes), Line::Text);
+    let mut row = Vec::new();
+    encode(format, without_mark(format, line), &mut row)?;
+    out.emit(id, 0, &row);
+    Ok(())
 }
 
 /// A byte order mark at the start of a file is no part of its first object or column.

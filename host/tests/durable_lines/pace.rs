@@ -1,6 +1,7 @@
 //! How far reading may go ahead of what is saved.
 
 use crate::support::start;
+use anchorbolt_core::port::Spout;
 use std::fs;
 use tempfile::tempdir;
 

@@ -24,9 +24,12 @@ fn the_contract_holds() {
 fn lines_are_numbered_from_1() {
     let mut driven = open_task(over("a\n\nb"), 0, 1).unwrap();
     driven.until(3).unwrap();
-    let places: Vec<String> =
-        driven.got.ids.iter().map(|id| driven.spout.position(*id).to_string()).collect();
-    assert_eq!(places, [r#"{"line":1}"#, r#"{"line":2}"#, r#"{"line":3}"#]);
+    let places: Vec<_> = driven.got.ids.iter().map(|id| driven.spout.position(*id)).collect();
+    let lines: Vec<_> = places.iter().map(|place| place["line"].as_u64().unwrap()).collect();
+    assert_eq!(lines, [1, 2, 3]);
+    // Another run's lines are other messages, so they must not take these ones' names.
+    let run = places[0]["run"].as_str().unwrap();
+    assert!(run.len() > 20 && places.iter().all(|place| place["run"] == run), "{run}");
     assert_eq!(driven.got.shown(), [r#"["a"]"#, r#"[""]"#, r#"["b"]"#]);
 }
 

@@ -6,10 +6,10 @@
 
 use super::held::{Entry, Found, Held, State};
 use crate::batch::Lineage;
-use crate::failure::{Class, Cost, Failure};
+use crate::failure::{Class, Cost, FailedInput, Failure};
 use crate::grouping::{Anchor, Router, RowFault, Source};
 use crate::ids::{Edge, RootId, TaskId};
-use crate::port::{Emissions, FailKind, Op};
+use crate::port::{Emissions, FailKind, Op, Tuples};
 
 /// A breach of the contract that can't be blamed on a tuple. It costs the call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,8 +36,8 @@ pub struct Effects {
     pub acked: u64,
     /// Tuples failed.
     pub failed: u64,
-    /// Of those, by a breach of the contract.
-    pub violations: u64,
+    /// Of those, the ones that a bad emission was anchored to: one failure each.
+    pub breaches: Vec<Failure>,
     /// Settlements of tuples that were settled before: ignored.
     pub repeated: u64,
     /// Kept handles that were settled.
@@ -56,7 +56,8 @@ impl Effects {
         self.settled_kept.clear();
         self.blamed.clear();
         (self.emitted, self.transferred, self.acked, self.failed) = (0, 0, 0, 0);
-        (self.violations, self.repeated) = (0, 0);
+        self.breaches.clear();
+        self.repeated = 0;
     }
 
     /// Settles a tuple as done.
@@ -93,16 +94,28 @@ impl Effects {
     }
 }
 
+/// A failure keeps the row of its tuple up to this size.
+const INPUT_BYTES_MAX: usize = 64 << 10;
+
 /// Applies logs for one task: who it is, for the failures it writes.
 pub struct Applier {
     /// The bolt.
     pub component: String,
     /// The task.
     pub task: TaskId,
+    /// Its input streams, each as `component/stream`.
+    pub streams: Vec<String>,
+}
+
+/// What settlements work on: what the task holds, what they come to, and the tuples of the call.
+struct Ends<'a> {
+    held: &'a mut Held,
+    effects: &'a mut Effects,
+    tuples: &'a Tuples,
 }
 
 impl Applier {
-    /// Applies a log.
+    /// Applies the log of a call that was made with these tuples.
     ///
     /// # Errors
     /// At the first breach that no live tuple can be blamed for. The router and `effects` then hold
@@ -110,17 +123,19 @@ impl Applier {
     pub fn apply(
         &self,
         log: &mut Vec<Op>,
+        tuples: &Tuples,
         held: &mut Held,
         router: &mut Router,
         effects: &mut Effects,
         draw: &mut impl FnMut() -> Edge,
     ) -> Result<(), Violation> {
         for op in log.drain(..) {
+            let mut ends = Ends { held, effects, tuples };
             match op {
-                Op::Emit(e) => self.emit(&e, None, held, router, effects, draw)?,
-                Op::EmitPlaced(e, placed) => self.emit(&e, Some(&placed), held, router, effects, draw)?,
+                Op::Emit(e) => self.emit(&e, None, &mut ends, router, draw)?,
+                Op::EmitPlaced(e, placed) => self.emit(&e, Some(&placed), &mut ends, router, draw)?,
                 Op::Ack(ids) => ack(&ids, held, effects)?,
-                Op::Fail(list) => self.fail(list, held, effects)?,
+                Op::Fail(list) => self.fail(list, &mut ends)?,
                 Op::ResetTimeout(ids) => reset(&ids, held, effects)?,
                 Op::ReportError(text) => effects.errors.push(text),
             }
@@ -139,16 +154,15 @@ impl Applier {
         &self,
         e: &Emissions,
         placed: Option<&[Vec<TaskId>]>,
-        held: &mut Held,
+        ends: &mut Ends<'_>,
         router: &mut Router,
-        effects: &mut Effects,
         draw: &mut impl FnMut() -> Edge,
     ) -> Result<(), Violation> {
         check_columns(e)?;
         for (i, &stream) in e.streams.iter().enumerate() {
             let row = &e.data[e.offsets[i] as usize..e.offsets[i + 1] as usize];
             let anchors = &e.anchors[e.anchor_offsets[i] as usize..e.anchor_offsets[i + 1] as usize];
-            if effects.all_blamed(anchors) {
+            if ends.effects.all_blamed(anchors) {
                 continue;
             }
             let target = e.targets.get(i).copied().unwrap_or(0);
@@ -157,15 +171,15 @@ impl Applier {
                 None => To::Grouping(target),
             };
             let result = match anchors {
-                [one] => emit_from_one(*one, stream, to, row, held, router, draw)?,
-                _ => emit_from_many(anchors, stream, to, row, held, router, draw)?,
+                [one] => emit_from_one(*one, stream, to, row, ends.held, router, draw)?,
+                _ => emit_from_many(anchors, stream, to, row, ends.held, router, draw)?,
             };
             match result {
                 Ok(copies) => {
-                    effects.emitted += 1;
-                    effects.transferred += u64::from(copies);
+                    ends.effects.emitted += 1;
+                    ends.effects.transferred += u64::from(copies);
                 }
-                Err(fault) => self.blame(i, anchors, &fault, held, effects)?,
+                Err(fault) => self.blame(i, anchors, &fault, ends)?,
             }
         }
         Ok(())
@@ -177,48 +191,55 @@ impl Applier {
         i: usize,
         anchors: &[u32],
         fault: &RowFault,
-        held: &mut Held,
-        effects: &mut Effects,
+        ends: &mut Ends<'_>,
     ) -> Result<(), Violation> {
         if anchors.is_empty() {
             return Err(Violation(format!("emission {i}: {fault}")));
         }
         let class = if matches!(fault, RowFault::Size { .. }) { Class::Size } else { Class::Protocol };
-        // Without the index: the like of it are counted together.
-        let failure = self.failure(class, Cost::Fault, fault.to_string());
         for &handle in anchors {
-            if let Found::Live(entry) = held.find(handle) {
-                effects.fail_entry(entry, &failure);
-                effects.violations += 1;
-                effects.settled_kept.push(handle);
-                effects.blamed.push(handle);
+            // Without the index: the like of it are counted together.
+            let failure = self.failure(class, Cost::Fault, fault.to_string());
+            if self.fail_one(handle, failure.clone(), ends) {
+                ends.effects.breaches.push(failure);
+                ends.effects.blamed.push(handle);
             }
         }
         Ok(())
     }
 
-    fn fail(
-        &self,
-        list: Vec<(u32, FailKind, String)>,
-        held: &mut Held,
-        effects: &mut Effects,
-    ) -> Result<(), Violation> {
+    fn fail(&self, list: Vec<(u32, FailKind, String)>, ends: &mut Ends<'_>) -> Result<(), Violation> {
         for (handle, kind, reason) in list {
             let (class, cost) = match kind {
                 FailKind::Fail => (Class::Failed, Cost::Fault),
                 FailKind::Retry => (Class::Failed, Cost::Patience),
                 FailKind::Reject => (Class::Rejected, Cost::Final),
             };
-            match held.find(handle) {
-                Found::Live(entry) => {
-                    effects.fail_entry(entry, &self.failure(class, cost, reason));
-                    effects.settled_kept.push(handle);
+            if !self.fail_one(handle, self.failure(class, cost, reason), ends) {
+                match ends.held.find(handle) {
+                    Found::Unknown => return Err(unknown("fail", handle)),
+                    _ => ends.effects.repeated += 1,
                 }
-                Found::Settled => effects.repeated += 1,
-                Found::Unknown => return Err(unknown("fail", handle)),
             }
         }
         Ok(())
+    }
+
+    /// Fails a tuple, if it is live, with the row that the bolt had.
+    fn fail_one(&self, handle: u32, mut failure: Failure, ends: &mut Ends<'_>) -> bool {
+        let row = ends.held.index_in_call(handle).map(|i| ends.tuples.row(i));
+        let Found::Live(entry) = ends.held.find(handle) else { return false };
+        failure.input = self.input(entry, row);
+        ends.effects.fail_entry(entry, &failure);
+        ends.effects.settled_kept.push(handle);
+        true
+    }
+
+    /// The row of a tuple as its failure keeps it. Of one held from an earlier call it is not known.
+    pub fn input(&self, entry: &Entry, row: Option<&[u8]>) -> Option<FailedInput> {
+        let row = row.filter(|row| row.len() <= INPUT_BYTES_MAX)?.to_vec();
+        let stream = self.streams.get(entry.input as usize)?.clone();
+        Some(FailedInput { stream, row })
     }
 }
 

@@ -8,6 +8,7 @@ mod bolt;
 mod call;
 mod declaration;
 mod instance;
+mod kept_rows;
 mod spout;
 
 pub use bolt::{Bolt, Collector};
@@ -15,4 +16,5 @@ pub(crate) use call::row_at;
 pub use call::{Call, CallError, CallServices, Death, Emissions, FailKind, Op, TupleInfo, Tuples};
 pub use declaration::{Context, ContextInput, ContextOutput, DEFAULT_STREAM, Declaration, StreamDeclaration};
 pub use instance::{Instance, InstanceFactory};
+pub use kept_rows::{decode_rows, encode_rows};
 pub use spout::{Next, Replay, Spout, SpoutContext, SpoutError, SpoutOutput, Waker};

@@ -3,7 +3,7 @@
 //! In: budgets, acks and failures. Out: rows with message ids, in columns. Invariant: a spout never blocks; what it
 //! waits for is read on threads of its own.
 
-use super::{Context, call::row_at};
+use super::{Context, call::row_at, decode_rows, encode_rows};
 use crate::failure::Failure;
 use crate::ids::MessageId;
 use std::sync::Arc;
@@ -180,10 +180,18 @@ pub trait Spout: Send {
     fn is_crowded(&self) -> bool {
         false
     }
-    /// The bytes of a pending message as they are in its source; none if there are none of its own.
-    fn source_bytes(&self, id: MessageId) -> Option<Vec<u8>> {
+    /// The bytes of a pending message, for its dead letter: as they are in its source. `rows` is what is kept of it,
+    /// with the streams it went to; a source without bytes of its own gives these in the form of [`encode_rows`].
+    fn source_bytes(&self, id: MessageId, rows: &[(u32, &[u8])]) -> Vec<u8> {
         let _ = id;
-        None
+        encode_rows(rows.iter().copied())
+    }
+    /// Emits the message that had these [bytes](Spout::source_bytes) again, from its dead letter. Needs no `open`.
+    ///
+    /// # Errors
+    /// The bytes are not such; nothing was emitted then.
+    fn revive(&mut self, id: MessageId, bytes: &[u8], out: &mut SpoutOutput) -> Result<(), String> {
+        decode_rows(bytes, id, out)
     }
     /// These messages are complete (or, with tracking off, emitted).
     fn ack(&mut self, ids: &[MessageId]);

@@ -2,12 +2,19 @@
 
 use crate::world::{ROW, looped};
 use anchorbolt_core::batch::Lineage;
-use anchorbolt_core::failure::{Class, Cost};
+use anchorbolt_core::failure::{Class, Cost, FailedInput};
 use anchorbolt_core::grouping::Router;
 use anchorbolt_core::ids::{RootId, Time};
 use anchorbolt_core::oplog::held::Held;
 use anchorbolt_core::oplog::{Applier, Effects, Violation};
-use anchorbolt_core::port::{Emissions, FailKind, Op};
+use anchorbolt_core::port::{Emissions, FailKind, Op, Tuples};
+
+/// The rows of both tuples, one behind the other.
+const ROWS: &[u8; 4] = b"\x91\x01\x91\x02";
+
+fn input(row: &[u8]) -> Option<FailedInput> {
+    Some(FailedInput { stream: "source/default".to_owned(), row: row.to_vec() })
+}
 
 fn root(slot: u32) -> RootId {
     RootId::new(0, slot, 1)
@@ -23,12 +30,14 @@ fn apply(log: Vec<Op>) -> (Result<(), Violation>, Effects, Held) {
     held.push(Lineage::One(root(0), 7), 1, 1, 0);
     held.push(Lineage::One(root(1), 8), 1, 1, 0);
     let (mut effects, mut edge) = (Effects::default(), 100);
-    let applier = Applier { component: "work".to_owned(), task: 2 };
+    let streams = vec!["source/default".to_owned()];
+    let applier = Applier { component: "work".to_owned(), task: 2, streams };
+    let tuples = Tuples { offsets: vec![0, 2, 4], data: ROWS.to_vec(), ..Tuples::default() };
     let mut draw = || {
         edge += 1;
         edge
     };
-    let result = applier.apply(&mut { log }, &mut held, &mut router, &mut effects, &mut draw);
+    let result = applier.apply(&mut { log }, &tuples, &mut held, &mut router, &mut effects, &mut draw);
     (result, effects, held)
 }
 
@@ -62,6 +71,7 @@ fn kinds_of_failure_are_charged_to_different_budgets() {
         let (_, effects, _) = apply(vec![Op::Fail(vec![(2, kind, "why".to_owned())])]);
         let (r, failure) = &effects.fails[0];
         assert_eq!((*r, failure.task, &*failure.reason), (root(1), 2, "why"));
+        assert_eq!(failure.input, input(&ROWS[2..]), "the row that the bolt had");
         (failure.class, failure.cost)
     });
     let wanted =
@@ -79,7 +89,8 @@ fn a_bad_row_fails_its_anchors_and_no_other() {
         let (r, failure) = &effects.fails[0];
         assert_eq!(*r, root(1));
         assert!(failure.reason.contains(word), "{}", failure.reason);
-        assert_eq!((effects.fails.len(), effects.violations), (1, 1));
+        assert_eq!(failure.input, input(&ROWS[2..]), "the row that the bolt had, not the bad one");
+        assert_eq!((effects.fails.len(), effects.breaches.len()), (1, 1));
         assert_eq!(effects.acks, [(root(0), 7)]);
         assert!(!held.is_live(2));
     }

@@ -9,7 +9,7 @@ use anchorbolt_core::messages::{Messages, MessagesSettings, TreeEnd};
 use anchorbolt_core::oplog::held::Held;
 use anchorbolt_core::oplog::{Applier, Effects};
 use anchorbolt_core::plan::{Plan, plan};
-use anchorbolt_core::port::{Declaration, Emissions, FailKind, Op};
+use anchorbolt_core::port::{Declaration, Emissions, FailKind, Op, Tuples};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +84,7 @@ impl World {
             spout: Router::new(&plan, spout, 0, 1 << 20),
             bolt: Router::new(&plan, bolt, 0, 1 << 20),
             held: Held::starting_at(u32::MAX - 40),
-            applier: Applier { component: "work".to_owned(), task: 2 },
+            applier: Applier { component: "work".to_owned(), task: 2, streams: vec![] },
             queue: vec![],
             live: vec![],
             open: HashMap::new(),
@@ -165,7 +165,9 @@ impl World {
         let rng = &mut self.rng;
         let mut draw = || rng.u64(1..);
         let mut effects = Effects::default();
-        self.applier.apply(&mut log, &mut self.held, &mut self.bolt, &mut effects, &mut draw).unwrap();
+        let tuples = Tuples::default();
+        let (held, bolt) = (&mut self.held, &mut self.bolt);
+        self.applier.apply(&mut log, &tuples, held, bolt, &mut effects, &mut draw).unwrap();
         self.held.end(1000, &mut vec![]);
         self.ledger.ack_batch(&effects.acks, Time(1));
         for (root, failure) in effects.fails {
