@@ -9,9 +9,11 @@
 //! - [`spouts`], [`sinks`]: the native kinds, one file each.
 //! - [`durable`]: the data folder, checkpoints and dead letters.
 //! - `json`: rows as JSON.
+//! - [`chaos`]: faults on purpose.
 //! - [`telemetry`]: counters and the report.
 
 pub mod assemble;
+pub mod chaos;
 pub mod durable;
 mod json;
 pub mod runtime;

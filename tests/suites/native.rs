@@ -325,6 +325,7 @@ fn on_manual_clock(
         how: How::default(),
         started: String::new(),
         keep: None,
+        filter: None,
         seed: None,
     };
     let running = launch(loaded.plan.expect("a plan"), parts).expect("it starts");

@@ -77,6 +77,9 @@ pub(crate) struct RunArgs {
     /// Print the report as JSON on standard output.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Faults on purpose, as `chaos` hands them to the hosts that it runs.
+    #[arg(long, value_name = "PLAN", hide = true)]
+    pub(crate) chaos: Option<String>,
     #[command(flatten)]
     pub(crate) log: LogArgs,
 }

@@ -4,6 +4,7 @@ use crate::args::RunArgs;
 use crate::live::Live;
 use crate::{ENVIRONMENT, Exit, FINE, FOUND, INPUT, check, logs, render, say, table, tell_as_is};
 use anchorbolt_host::assemble::{Loaded, RunOptions, StartError};
+use anchorbolt_host::chaos::Plan;
 use anchorbolt_host::core::port::SpoutError;
 use anchorbolt_host::durable::Layout;
 use anchorbolt_host::runtime::{Ended, How, LaunchError, Running, Stopper};
@@ -30,7 +31,14 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
     let stopper = signals();
     let closed = loaded.output_closed();
     let data_dir = data_dir(args, &loaded);
-    let options = RunOptions { how, data_dir: Some(data_dir.clone()), reset: args.reset };
+    let chaos = match args.chaos.as_deref().map(Plan::parse).transpose() {
+        Ok(chaos) => chaos,
+        Err(error) => {
+            tell!("error: --chaos: {error}");
+            return INPUT;
+        }
+    };
+    let options = RunOptions { how, data_dir: Some(data_dir.clone()), reset: args.reset, chaos };
     let running = match loaded.start(options) {
         Ok(running) => running,
         Err(error) => return not_started(&error),

@@ -26,9 +26,10 @@ mod replay;
 pub use natives::Natives;
 pub use replay::{Replayed, Replaying};
 
+use crate::chaos::{self, Dice, StruckFactory};
 use crate::durable::{DataDir, DurableError};
 use crate::runtime::{
-    How, Keep, LaunchError, NativeFactory, Parts, Running, SpoutFactory, SystemClock, launch,
+    BatchFilter, How, Keep, LaunchError, NativeFactory, Parts, Running, SpoutFactory, SystemClock, launch,
 };
 use crate::sinks::{self, OutputClosed};
 use crate::spouts;
@@ -104,6 +105,8 @@ pub struct RunOptions {
     pub data_dir: Option<PathBuf>,
     /// Read from the beginning again: what was saved is removed, dead letters stay.
     pub reset: bool,
+    /// Faults on purpose.
+    pub chaos: Option<chaos::Plan>,
 }
 
 /// Why a loaded topology did not start.
@@ -263,11 +266,16 @@ impl Loaded {
                 Some(Keep::open(folder, plan.topology.dead_letters_max_bytes, options.reset)?)
             }
         };
-        self.launch(options.how, keep)
+        self.launch(options.how, keep, options.chaos)
     }
 
     /// Starts it with what a keeper was made of.
-    fn launch(mut self, how: How, keep: Option<Keep>) -> Result<Running, StartError> {
+    fn launch(
+        mut self,
+        how: How,
+        keep: Option<Keep>,
+        chaos: Option<chaos::Plan>,
+    ) -> Result<Running, StartError> {
         let plan = self.plan.take().ok_or(StartError::Mistakes)?;
         let mut bolts = std::mem::take(&mut self.native_bolts);
         let mut spouts = std::mem::take(&mut self.native_spouts);
@@ -283,11 +291,17 @@ impl Loaded {
                 _ => {}
             }
         }
+        let dice = chaos.map(|plan| Arc::new(Dice::new(plan)));
+        if let Some(dice) = &dice {
+            let struck = |bolt| Arc::new(StruckFactory::new(bolt, dice.clone())) as Arc<dyn InstanceFactory>;
+            bolts = bolts.into_iter().map(|(name, bolt)| (name, struck(bolt))).collect();
+        }
+        let filter = dice.map(|dice| dice as Arc<dyn BatchFilter>);
         let format = &time::format_description::well_known::Rfc3339;
         let started = time::OffsetDateTime::now_utc().replace_nanosecond(0).ok();
         let started = started.and_then(|t| t.format(format).ok()).unwrap_or_default();
         let clock = SystemClock::start();
-        let running = launch(plan, Parts { bolts, spouts, clock, how, started, keep, seed: None })?;
+        let running = launch(plan, Parts { bolts, spouts, clock, how, started, keep, filter, seed: None })?;
         let stopper = running.stopper();
         self.output_closed.tell(Waker::new(move || stopper.output_closed()));
         Ok(running)

@@ -50,6 +50,7 @@ impl Launch {
             quota: AtomicU64::new(self.parts.how.limit.unwrap_or(u64::MAX)),
             to_read: AtomicU64::new(self.parts.how.limit.unwrap_or(u64::MAX)),
             untracked_dropped: AtomicU64::new(0),
+            filter: self.parts.filter.clone(),
             seed: self.parts.seed,
         })
     }

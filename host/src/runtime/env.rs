@@ -55,6 +55,12 @@ impl Drop for Flushing {
     }
 }
 
+/// Loses or holds up batches on their way from task to task, for runs under chaos.
+pub trait BatchFilter: Send + Sync {
+    /// Whether a batch of so many tuples, emitted by this component, goes on. It may take its time.
+    fn lets_pass(&self, from: &str, tuples: usize) -> bool;
+}
+
 /// Finds what a spout knows of a tree.
 pub(crate) trait Directory: Send + Sync {
     /// The message as `SPOUT@POSITION`, and when the tree began. None when the tree is over.
@@ -97,6 +103,8 @@ pub(crate) struct Env {
     pub to_read: AtomicU64,
     /// Untracked tuples that a cycle dropped.
     pub untracked_dropped: AtomicU64,
+    /// Loses or holds up batches between tasks, in a run under chaos.
+    pub filter: Option<Arc<dyn BatchFilter>>,
     /// What random numbers begin with; none: with something else each time.
     pub seed: Option<u64>,
 }

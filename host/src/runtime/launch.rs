@@ -10,7 +10,7 @@ use super::clock::Clock;
 use super::controls::{Controls, Post};
 use super::crew::{bolt_tasks, outbox, plugins};
 use super::drain::Drain;
-use super::env::{Directory, Env, Event};
+use super::env::{BatchFilter, Directory, Env, Event};
 use super::executor::{self, Executor, Step};
 use super::inbox::{Bounds, Inbox};
 use super::keep::Keep;
@@ -57,6 +57,8 @@ pub struct Parts {
     /// What outlives the process. None: nothing is restored or saved, and messages that have failed for good are
     /// dropped.
     pub keep: Option<Keep>,
+    /// Loses or holds up batches between tasks, in a run under chaos.
+    pub filter: Option<Arc<dyn BatchFilter>>,
     /// What all random numbers begin with; none: with something else each time.
     pub seed: Option<u64>,
 }

@@ -40,6 +40,7 @@ mod stepped;
 mod track;
 
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use env::BatchFilter;
 pub use keep::Keep;
 pub use launch::{LaunchError, Parts, SpoutFactory, launch, launch_stepped};
 pub use native::{NativeFactory, text as panic_text};

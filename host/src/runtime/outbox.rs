@@ -51,6 +51,10 @@ impl Outbox {
                 continue;
             }
             let task = batch.task;
+            if env.filter.as_ref().is_some_and(|filter| !filter.lets_pass(&self.component, batch.len())) {
+                env.pool.put(batch);
+                continue;
+            }
             let Some(Some(inbox)) = env.inboxes.get(task as usize) else { continue };
             let closes = self.cycle.get(task as usize).copied().unwrap_or(false);
             let pushed = if closes { inbox.push_cycle(batch) } else { inbox.push(batch, &self.producer) };
