@@ -25,7 +25,17 @@ impl Cli {
     pub(crate) fn new(manifest: &str) -> Cli {
         let cli = Cli { dir: tempfile::tempdir().unwrap() };
         let mut text = manifest.to_owned();
-        for name in ["identity", "split", "count", "poison", "hold_all", "slow"] {
+        for name in [
+            "identity",
+            "split",
+            "count",
+            "poison",
+            "hold_all",
+            "slow",
+            "unanchored",
+            "liar_acks_first",
+            "liar_sink",
+        ] {
             if text.contains(&format!("guest:{name}\"")) {
                 text = text.replace(&format!("guest:{name}"), &guest(name).display().to_string());
             }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod backpressure;
+mod chaos;
 mod cli;
 mod drain;
 mod faults;

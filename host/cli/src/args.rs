@@ -1,5 +1,6 @@
 //! The arguments, as `--help` shows them.
 
+use crate::chaos::ChaosArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -21,6 +22,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Show what a plugin declares, imports and exports.
     Inspect(InspectArgs),
+    /// Run a topology under faults and kills, and compare what comes out with a calm run.
+    Chaos(ChaosArgs),
 }
 
 /// Which topology.

@@ -9,6 +9,7 @@ macro_rules! tell {
 }
 
 mod args;
+mod chaos;
 mod check;
 mod inspect;
 mod live;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::check(&args),
         Command::Inspect(args) => inspect::inspect(&args),
+        Command::Chaos(args) => chaos::chaos(&args),
     };
     ExitCode::from(code)
 }

@@ -26,7 +26,7 @@ mod replay;
 pub use natives::Natives;
 pub use replay::{Replayed, Replaying};
 
-use crate::chaos::{self, Dice, StruckFactory};
+use crate::chaos::{self, StruckFactory};
 use crate::durable::{DataDir, DurableError};
 use crate::runtime::{
     BatchFilter, How, Keep, LaunchError, NativeFactory, Parts, Running, SpoutFactory, SystemClock, launch,
@@ -291,12 +291,15 @@ impl Loaded {
                 _ => {}
             }
         }
-        let dice = chaos.map(|plan| Arc::new(Dice::new(plan)));
-        if let Some(dice) = &dice {
-            let struck = |bolt| Arc::new(StruckFactory::new(bolt, dice.clone())) as Arc<dyn InstanceFactory>;
-            bolts = bolts.into_iter().map(|(name, bolt)| (name, struck(bolt))).collect();
-        }
-        let filter = dice.map(|dice| dice as Arc<dyn BatchFilter>);
+        let filter = chaos.map(|faults| {
+            let table = chaos::Table::new(&faults, plan.components.iter().map(|c| c.name.clone()));
+            for (name, bolt) in &mut bolts {
+                if let Some(dice) = table.dice(name) {
+                    *bolt = Arc::new(StruckFactory::new(bolt.clone(), dice));
+                }
+            }
+            Arc::new(table) as Arc<dyn BatchFilter>
+        });
         let format = &time::format_description::well_known::Rfc3339;
         let started = time::OffsetDateTime::now_utc().replace_nanosecond(0).ok();
         let started = started.and_then(|t| t.format(format).ok()).unwrap_or_default();

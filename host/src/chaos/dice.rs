@@ -1,10 +1,13 @@
 //! Which calls and batches are hit.
 //!
-//! In: a plan. Out: the fault of the next call or batch, or none. Invariant: no more faults of a kind than planned.
+//! In: a plan. Out: the fault of the next call or batch of a component, or none. Each component has dice of its own, so
+//! that a busy one does not draw the faults of all. Invariant: no more faults of a kind than planned for each.
 
 use super::Plan;
 use crate::runtime::BatchFilter;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What happens to a call.
@@ -25,6 +28,32 @@ pub(super) enum CallFault {
 enum BatchFault {
     Drop,
     Delay(Duration),
+}
+
+/// The dice of all components, for the batches that they emit.
+pub struct Table(BTreeMap<String, Arc<Dice>>);
+
+impl Table {
+    /// Dice for each of these components.
+    pub fn new(plan: &Plan, components: impl Iterator<Item = String>) -> Table {
+        let dice = |(i, name): (usize, String)| {
+            // Whoever is which number: the seed says the same each time.
+            let seed = plan.seed.wrapping_add((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            (name, Arc::new(Dice::new(Plan { seed, ..plan.clone() })))
+        };
+        Table(components.enumerate().map(dice).collect())
+    }
+
+    /// The dice of a component.
+    pub fn dice(&self, component: &str) -> Option<Arc<Dice>> {
+        self.0.get(component).cloned()
+    }
+}
+
+impl BatchFilter for Table {
+    fn lets_pass(&self, from: &str, tuples: usize) -> bool {
+        self.0.get(from).is_none_or(|dice| dice.lets_pass(from, tuples))
+    }
 }
 
 /// Draws faults until there have been as many as planned.
@@ -88,7 +117,7 @@ impl Dice {
     }
 }
 
-impl BatchFilter for Dice {
+impl Dice {
     fn lets_pass(&self, from: &str, tuples: usize) -> bool {
         match self.batch() {
             None => true,

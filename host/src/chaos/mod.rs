@@ -10,6 +10,6 @@ mod dice;
 mod plan;
 mod strike;
 
-pub use dice::Dice;
+pub use dice::{Dice, Table};
 pub use plan::{Plan, PlanError};
 pub use strike::StruckFactory;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-/// The faults of one process.
+/// The faults of one process; the numbers are for each component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Says which calls and batches are hit.
@@ -32,14 +32,14 @@ impl Default for Plan {
     fn default() -> Plan {
         Plan {
             seed: 0,
-            kill: 20,
-            refuse_memory: 4,
-            stall: 2,
+            kill: 10,
+            refuse_memory: 2,
+            stall: 1,
             stall_for: Duration::from_millis(300),
             drop: 8,
-            delay: 4,
+            delay: 2,
             delay_for: Duration::from_millis(100),
-            one_in: 12,
+            one_in: 8,
         }
     }
 }
