@@ -1,11 +1,16 @@
 //! Rows as JSON, straight from MessagePack into a buffer.
 //!
-//! In: a row and, for an object, the names of its fields. Out: one object or array, appended, without spaces: binary is a string if it is
-//! UTF-8 and `{"base64": ".."}` if not, a float that is no number is null, a timestamp is RFC 3339 (beyond year
-//! 9999 `{"seconds", "nanoseconds"}`), any other extension `{"type", "base64"}`, and a map's key that is no string is
-//! the JSON text of it. Two keys of a map that have one text (1 and "1") both appear.
+//! In: a row and, for an object, the names of its fields. Out: one object or array, appended, without spaces: binary
+//! is a string if it is UTF-8 and `{"base64": ".."}` if not, a float that is no number is null, a timestamp is RFC
+//! 3339 (beyond year 9999 `{"seconds", "nanoseconds"}`), any other extension `{"type", "base64"}`, and a map's key that
+//! is no string is the JSON text of it. Two keys of a map that have one text (1 and "1") both appear. The way back is
+//! in `read`.
 //!
 //! Invariant: what is appended is one whole JSON value on one line, or the call fails and the caller cuts it off.
+
+mod read;
+
+pub use read::{row_of, row_of_fields, row_values};
 
 use crate::durable::base64;
 use anchorbolt_row::{MAX_DEPTH, Map, Row, Value};

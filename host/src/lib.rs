@@ -8,18 +8,20 @@
 //! - [`runtime`]: executors, queues, the ack path, the drain.
 //! - [`spouts`], [`sinks`]: the native kinds, one file each.
 //! - [`durable`]: the data folder, checkpoints and dead letters.
-//! - `json`: rows as JSON.
+//! - [`json`]: rows as JSON, and back.
+//! - [`testing`]: a test kit, in virtual time.
 //! - [`chaos`]: faults on purpose.
 //! - [`telemetry`]: counters and the report.
 
 pub mod assemble;
 pub mod chaos;
 pub mod durable;
-mod json;
+pub mod json;
 pub mod runtime;
 pub mod sinks;
 pub mod spouts;
 pub mod telemetry;
+pub mod testing;
 
 pub use anchorbolt_core as core;
 pub use anchorbolt_wasm as wasm;

@@ -22,11 +22,12 @@ pub(crate) fn demo(files: &[&str]) -> Result<()> {
     remove(&out)?;
     let report = format!("{OUT}/report.json");
     let mut run = sh::command(&binary);
-    run.args(["run", MANIFEST, "--until-drained", "--report", &report]);
+    // What is counted is counted anew each time.
+    run.args(["run", MANIFEST, "--until-drained", "--reset", "--report", &report]);
     if !files.is_empty() {
         run.arg("--set").arg(set(&files));
     }
-    println!("\nanchorbolt run {MANIFEST} --until-drained --report {report}");
+    println!("\nanchorbolt run {MANIFEST} --until-drained --reset --report {report}");
     let code = sh::code(&mut run)?;
     show(&out.join("counts.jsonl"))?;
     match code {
@@ -34,7 +35,7 @@ pub(crate) fn demo(files: &[&str]) -> Result<()> {
             go_on(&binary);
             Ok(())
         }
-        1 => Err("the run ended with 1: something was dropped; the table says what".to_owned()),
+        1 => Err("the run ended with 1: a message failed for good; the table says what".to_owned()),
         code => Err(format!("the run ended with {code}; its own words are above")),
     }
 }

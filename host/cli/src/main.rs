@@ -61,17 +61,14 @@ fn host() -> Result<anchorbolt_host::assemble::Host, Exit> {
     })?;
     let compiler = ChildProcess { exe, args: vec![COMPILE.into()] };
     anchorbolt_host::wasm::raise_descriptor_limit();
-    anchorbolt_host::assemble::Host::new(std::sync::Arc::new(compiler), cache_dir()).map_err(|e| {
+    anchorbolt_host::assemble::Host::new(
+        std::sync::Arc::new(compiler),
+        anchorbolt_host::assemble::cache_dir(),
+    )
+    .map_err(|e| {
         tell!("error: {e}");
         ENVIRONMENT
     })
-}
-
-/// `$XDG_CACHE_HOME/anchorbolt`, or `~/.cache/anchorbolt`.
-fn cache_dir() -> Option<std::path::PathBuf> {
-    let var = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(std::path::PathBuf::from);
-    let base = var("XDG_CACHE_HOME").or_else(|| Some(var("HOME")?.join(".cache")));
-    base.filter(|dir| dir.is_absolute()).map(|dir| dir.join("anchorbolt"))
 }
 
 /// Writes to standard error, as far as that goes.

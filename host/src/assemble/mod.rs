@@ -29,13 +29,13 @@ pub use replay::{Replayed, Replaying};
 use crate::chaos::{self, StruckFactory};
 use crate::durable::{DataDir, DurableError};
 use crate::runtime::{
-    BatchFilter, How, Keep, LaunchError, NativeFactory, Parts, Running, SpoutFactory, SystemClock, launch,
+    Clock, How, Keep, LaunchError, NativeFactory, Parts, Running, SpoutFactory, SystemClock, launch,
 };
 use crate::sinks::{self, OutputClosed};
 use crate::spouts;
 use anchorbolt_core::manifest::{Code, Diagnostic, Manifest, Sources, SpoutKind, Text, parse, sort};
 use anchorbolt_core::plan::{BoltPlan, Plan, Role, SpoutPlan, plan};
-use anchorbolt_core::port::{Declaration, InstanceFactory, Waker};
+use anchorbolt_core::port::{Declaration, InstanceFactory, Spout, Waker};
 use anchorbolt_wasm::{
     Compiler, Engine, EngineError, EngineOptions, Factory, InProcess, Inspection, LoadError, Plugin, Settings,
 };
@@ -43,6 +43,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Where compiled plugins are kept unless asked otherwise: `$XDG_CACHE_HOME/anchorbolt`, or `~/.cache/anchorbolt`.
+pub fn cache_dir() -> Option<PathBuf> {
+    let var = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let base = var("XDG_CACHE_HOME").or_else(|| Some(var("HOME")?.join(".cache")));
+    base.filter(|dir| dir.is_absolute()).map(|dir| dir.join("anchorbolt"))
+}
 
 /// A manifest is no longer than this.
 const MANIFEST_BYTES_MAX: u64 = 16 << 20;
@@ -270,12 +277,30 @@ impl Loaded {
     }
 
     /// Starts it with what a keeper was made of.
-    fn launch(
-        mut self,
-        how: How,
-        keep: Option<Keep>,
-        chaos: Option<chaos::Plan>,
-    ) -> Result<Running, StartError> {
+    fn launch(self, how: How, keep: Option<Keep>, chaos: Option<chaos::Plan>) -> Result<Running, StartError> {
+        let output_closed = self.output_closed.clone();
+        let (plan, mut parts) = self.into_parts(how, SystemClock::start())?;
+        parts.keep = keep;
+        if let Some(faults) = chaos {
+            let table = chaos::Table::new(&faults, plan.components.iter().map(|c| c.name.clone()));
+            for (name, bolt) in &mut parts.bolts {
+                if let Some(dice) = table.dice(name) {
+                    *bolt = Arc::new(StruckFactory::new(bolt.clone(), dice));
+                }
+            }
+            parts.filter = Some(Arc::new(table));
+        }
+        let running = launch(plan, parts)?;
+        let stopper = running.stopper();
+        output_closed.tell(Waker::new(move || stopper.output_closed()));
+        Ok(running)
+    }
+
+    /// The plan and the code of its components, for whoever launches them otherwise. Nothing outlives the process.
+    ///
+    /// # Errors
+    /// When there are mistakes, or a grant can't be given.
+    pub fn into_parts(mut self, how: How, clock: Arc<dyn Clock>) -> Result<(Plan, Parts), StartError> {
         let plan = self.plan.take().ok_or(StartError::Mistakes)?;
         let mut bolts = std::mem::take(&mut self.native_bolts);
         let mut spouts = std::mem::take(&mut self.native_spouts);
@@ -291,23 +316,20 @@ impl Loaded {
                 _ => {}
             }
         }
-        let filter = chaos.map(|faults| {
-            let table = chaos::Table::new(&faults, plan.components.iter().map(|c| c.name.clone()));
-            for (name, bolt) in &mut bolts {
-                if let Some(dice) = table.dice(name) {
-                    *bolt = Arc::new(StruckFactory::new(bolt.clone(), dice));
-                }
-            }
-            Arc::new(table) as Arc<dyn BatchFilter>
-        });
         let format = &time::format_description::well_known::Rfc3339;
         let started = time::OffsetDateTime::now_utc().replace_nanosecond(0).ok();
         let started = started.and_then(|t| t.format(format).ok()).unwrap_or_default();
-        let clock = SystemClock::start();
-        let running = launch(plan, Parts { bolts, spouts, clock, how, started, keep, filter, seed: None })?;
-        let stopper = running.stopper();
-        self.output_closed.tell(Waker::new(move || stopper.output_closed()));
-        Ok(running)
+        Ok((plan, Parts { bolts, spouts, clock, how, started, keep: None, filter: None, seed: None }))
+    }
+
+    /// Another spout in the place of one of the topology's, with the same streams; made for each task's index.
+    pub fn replace_spout(&mut self, name: &str, make: impl Fn(u32) -> Box<dyn Spout> + Send + 'static) {
+        self.native_spouts.insert(name.to_owned(), Box::new(make));
+    }
+
+    /// Another bolt in the place of one of the topology's, with the same streams.
+    pub fn replace_bolt(&mut self, name: &str, bolt: Arc<dyn InstanceFactory>) {
+        self.native_bolts.insert(name.to_owned(), bolt);
     }
 
     fn spout_factory(&self, spout: &SpoutPlan) -> SpoutFactory {

@@ -236,7 +236,6 @@ impl Reading {
         match head.kind {
             LineKind::Letter => self.letter(key, Place { at, bytes }),
             LineKind::Over => {
-                self.replaced.remove(&key);
                 self.kept_bytes -= self.index.remove(&key).map_or(0, |place| place.bytes);
             }
             // Its letter was to follow in the same write. If a crash tore that off, the old one is all there is.
@@ -254,7 +253,7 @@ impl Reading {
                 self.kept_bytes += place.bytes;
                 entry.insert(place);
             }
-            Entry::Occupied(mut entry) if replaces && false => {
+            Entry::Occupied(mut entry) if replaces => {
                 let old = entry.insert(place);
                 self.kept_bytes = self.kept_bytes - old.bytes + place.bytes;
             }

@@ -65,6 +65,11 @@ impl ManualClock {
         Arc::new(ManualClock::default())
     }
 
+    /// Moves time on to this moment, unless that is past, and wakes those whose moment has come.
+    pub fn advance_to(&self, to: Time) {
+        self.advance(to.since(self.now()));
+    }
+
     /// Moves time on and wakes those whose moment has come.
     pub fn advance(&self, by: Duration) {
         let mut state = self.state.lock();

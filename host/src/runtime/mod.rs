@@ -45,4 +45,4 @@ pub use keep::Keep;
 pub use launch::{LaunchError, Parts, SpoutFactory, launch, launch_stepped};
 pub use native::{NativeFactory, text as panic_text};
 pub use running::{Ended, How, Progress, Running, Stopper, Watch};
-pub use stepped::{Stepped, Stepping};
+pub use stepped::{Stalled, Stepped, Stepping};

@@ -174,9 +174,5 @@ impl SpoutTask {
 
 /// A bolt's input: an array, as its fields' names are not known here.
 fn input_as_json(input: &FailedInput) -> Value {
-    let mut text = vec![];
-    match json::array(&input.row, &mut text) {
-        Ok(()) => serde_json::from_slice(&text).unwrap_or(Value::Null),
-        Err(_) => Value::Null,
-    }
+    json::row_values(&input.row).map_or(Value::Null, Value::Array)
 }

@@ -3,6 +3,7 @@
 //! In: a choice of the next executor, and a clock that the caller moves. Out: the same run that threads would make,
 //! in the order of the caller's choice, so that a seed repeats it. Nothing sleeps and nothing races.
 
+use super::clock::{Clock, ManualClock};
 use super::controls::Controls;
 use super::drain::{Drain, Wait};
 use super::env::Event;
@@ -12,6 +13,7 @@ use super::running::{Ended, Watch, ended};
 use anchorbolt_core::ids::Time;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 /// An executor and what it said last.
 pub(super) struct Seated {
@@ -28,6 +30,11 @@ pub struct Stepped {
     pub(super) events: Receiver<Event>,
     pub(super) drain: Drain,
 }
+
+/// A topology that stands still: nothing can move, and nothing is due. With its report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the topology stands still before its end; so far: {0}")]
+pub struct Stalled(pub String);
 
 /// What a step came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +81,30 @@ impl Stepped {
             Step::Again => Stepping::Moved,
             Step::Wait(due) => Stepping::Waits(due),
             Step::Closed => Stepping::Closed,
+        }
+    }
+
+    /// Takes the steps of all in turn until the run is over. When all wait, the clock moves on to the next moment at
+    /// which something is due.
+    ///
+    /// # Errors
+    /// All wait, and nothing is due: it would stand still for ever.
+    pub fn run(mut self, clock: &ManualClock) -> Result<Ended, Stalled> {
+        loop {
+            let (mut moved, mut due) = (false, None::<Time>);
+            for executor in 0..=self.executors() {
+                match self.step(executor) {
+                    Stepping::Moved => moved = true,
+                    Stepping::Waits(at) => due = [due, at].into_iter().flatten().min(),
+                    Stepping::Closed if executor == self.executors() => return Ok(self.close()),
+                    Stepping::Closed => {}
+                }
+            }
+            match due {
+                _ if moved => {}
+                Some(at) => clock.advance_to(at.max(clock.now().after(Duration::from_nanos(1)))),
+                None => return Err(Stalled(format!("{:#}", self.watch().report().json()))),
+            }
         }
     }
 
