@@ -22,18 +22,20 @@ pub fn target_dir() -> &'static Path {
     })
 }
 
-/// The plugin of a guest: `split` and `count` of the word count, or an example of `tests/guests`.
+/// The plugin of a guest: a bolt of an example, or an example of `tests/guests`.
 pub fn guest(name: &str) -> PathBuf {
     let target = target_dir().join(WASM);
-    let file = match name {
-        "split" | "count" => {
-            built_examples();
-            target.join(format!("guest/word_count_{name}.wasm"))
-        }
-        _ => {
-            built_guests();
-            target.join(format!("guest-test/examples/{name}.wasm"))
-        }
+    let example = match name {
+        "split" | "count" => Some("word_count"),
+        "fraud" | "payment" | "notification" => Some("orders"),
+        _ => None,
+    };
+    let file = if let Some(example) = example {
+        built_examples();
+        target.join(format!("guest/{example}_{name}.wasm"))
+    } else {
+        built_guests();
+        target.join(format!("guest-test/examples/{name}.wasm"))
     };
     assert!(file.is_file(), "there is no guest `{name}`: {}", file.display());
     file
@@ -59,7 +61,10 @@ fn built_guests() {
 
 fn built_examples() {
     static BUILT: OnceLock<()> = OnceLock::new();
-    let args = ["--profile", "guest", "-p", "word-count-split", "-p", "word-count-count", "--target", WASM];
+    let bolts =
+        ["word-count-split", "word-count-count", "orders-fraud", "orders-payment", "orders-notification"];
+    let mut args = vec!["--profile", "guest", "--target", WASM];
+    args.extend(bolts.iter().flat_map(|bolt| ["-p", bolt]));
     BUILT.get_or_init(|| cargo(&args));
 }
 

@@ -11,6 +11,7 @@ mod faults;
 mod kills;
 mod loading;
 mod native;
+mod orders;
 mod poison;
 mod retry;
 mod timeouts;

@@ -1,6 +1,6 @@
 //! Builds the WebAssembly components: the example bolts, and the guests of the tests.
 //!
-//! In: a Rust toolchain. Out: `examples/word-count/plugins/*.wasm`, and under cargo's target folder
+//! In: a Rust toolchain. Out: `examples/*/plugins/*.wasm`, and under cargo's target folder
 //! `wasm32-wasip2/guest-test/examples/*.wasm`. Invariant: when the wasm target is missing it is added, or a text
 //! says what is missing and how to get it.
 
@@ -11,38 +11,62 @@ use std::process::Stdio;
 /// The target of a component.
 pub(crate) const TARGET: &str = "wasm32-wasip2";
 
-/// The bolts of the example: package, plugin, and the file that cargo makes.
-const WORD_COUNT: [(&str, &str, &str); 2] = [
-    ("word-count-split", "split.wasm", "word_count_split.wasm"),
-    ("word-count-count", "count.wasm", "word_count_count.wasm"),
-];
+/// An example with its bolts: package, plugin, and the file that cargo makes.
+struct Example {
+    folder: &'static str,
+    bolts: &'static [(&'static str, &'static str, &'static str)],
+}
+
+const WORD_COUNT: Example = Example {
+    folder: "examples/word-count",
+    bolts: &[
+        ("word-count-split", "split.wasm", "word_count_split.wasm"),
+        ("word-count-count", "count.wasm", "word_count_count.wasm"),
+    ],
+};
+
+const ORDERS: Example = Example {
+    folder: "examples/orders",
+    bolts: &[
+        ("orders-fraud", "fraud.wasm", "orders_fraud.wasm"),
+        ("orders-payment", "payment.wasm", "orders_payment.wasm"),
+        ("orders-notification", "notification.wasm", "orders_notification.wasm"),
+    ],
+};
 
 /// Everything.
 pub(crate) fn all() -> Result<()> {
-    word_count()?;
+    target()?;
+    build(&[WORD_COUNT, ORDERS])?;
     test_guests()
 }
 
 /// The bolts of the word count.
 pub(crate) fn word_count() -> Result<()> {
     target()?;
+    build(&[WORD_COUNT])
+}
+
+/// Builds the bolts of some examples at once, and copies each to its example.
+fn build(examples: &[Example]) -> Result<()> {
     let mut build = sh::cargo("build");
     build.args(["--profile", "guest", "--target", TARGET]);
-    for (package, ..) in WORD_COUNT {
+    for (package, ..) in examples.iter().flat_map(|example| example.bolts) {
         build.args(["-p", package]);
     }
     sh::run(&mut build)?;
     let built = sh::target_dir()?.join(TARGET).join("guest");
-    let plugins = sh::root().join("examples/word-count/plugins");
-    for (_, plugin, file) in WORD_COUNT {
-        copy(&built.join(file), &plugins.join(plugin))?;
+    for example in examples {
+        let plugins = sh::root().join(example.folder).join("plugins");
+        for (_, plugin, file) in example.bolts {
+            copy(&built.join(file), &plugins.join(plugin))?;
+        }
     }
     Ok(())
 }
 
 /// The guests of the tests: one a behaviour.
 fn test_guests() -> Result<()> {
-    target()?;
     let mut build = sh::cargo("build");
     build.args(["--profile", "guest-test", "--target", TARGET, "-p", "anchorbolt-test-guests", "--examples"]);
     sh::run(&mut build)
