@@ -11,12 +11,14 @@
 //! - [`json`]: rows as JSON, and back.
 //! - [`testing`]: a test kit, in virtual time.
 //! - [`chaos`]: faults on purpose.
+//! - [`probe`]: one tuple through one instance of a bolt, and what came of it.
 //! - [`telemetry`]: counters and the report.
 
 pub mod assemble;
 pub mod chaos;
 pub mod durable;
 pub mod json;
+pub mod probe;
 pub mod runtime;
 pub mod sinks;
 pub mod spouts;

@@ -6,12 +6,15 @@
 mod backpressure;
 mod chaos;
 mod cli;
+mod dlq;
 mod drain;
 mod faults;
 mod kills;
+mod kit;
 mod loading;
 mod native;
 mod orders;
+mod overload;
 mod poison;
 mod retry;
 mod timeouts;

@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Run a topology under faults and kills, and compare what comes out with a calm run.
     Chaos(ChaosArgs),
+    /// Look at messages that have failed for good: list, show, export, purge, replay.
+    Dlq(crate::dlq::DlqArgs),
 }
 
 /// Which topology.

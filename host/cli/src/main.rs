@@ -11,11 +11,14 @@ macro_rules! tell {
 mod args;
 mod chaos;
 mod check;
+mod dlq;
+mod find;
 mod inspect;
 mod live;
 mod logs;
 mod render;
 mod run;
+mod safe;
 mod table;
 
 use args::{Cli, Command};
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Chaos(args) => chaos::chaos(&args),
+        Command::Dlq(args) => dlq::dlq(&args),
     };
     ExitCode::from(code)
 }

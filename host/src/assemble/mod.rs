@@ -21,9 +21,11 @@
 
 mod natives;
 mod plugins;
+mod probing;
 mod replay;
 
 pub use natives::Natives;
+pub use probing::{Figure, ProbeError, Probed, Said, Way};
 pub use replay::{Replayed, Replaying};
 
 use crate::chaos::{self, StruckFactory};
@@ -33,11 +35,12 @@ use crate::runtime::{
 };
 use crate::sinks::{self, OutputClosed};
 use crate::spouts;
-use anchorbolt_core::manifest::{Code, Diagnostic, Manifest, Sources, SpoutKind, Text, parse, sort};
+use anchorbolt_core::manifest::{Code, Diagnostic, Manifest, Parsed, Sources, SpoutKind, Text, parse, sort};
 use anchorbolt_core::plan::{BoltPlan, Plan, Role, SpoutPlan, plan};
 use anchorbolt_core::port::{Declaration, InstanceFactory, Spout, Waker};
 use anchorbolt_wasm::{
-    Compiler, Engine, EngineError, EngineOptions, Factory, InProcess, Inspection, LoadError, Plugin, Settings,
+    Compiler, Engine, EngineError, EngineOptions, Factory, GuestEvents, InProcess, Inspection, LoadError,
+    Plugin, Settings,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -67,6 +70,17 @@ impl Source {
     /// A manifest as it is.
     pub fn new(path: impl Into<PathBuf>) -> Source {
         Source { path: path.into(), sets: vec![] }
+    }
+
+    /// Reads the manifest alone, without its plugins: enough for its name, whatever else is wrong with it.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn read(&self) -> Result<Parsed, ReadError> {
+        let text = read_manifest(&self.path)?;
+        let lookup = |name: &str| std::env::var(name).ok();
+        let name = self.path.to_string_lossy();
+        Ok(parse(&Text { name: &name, text: &text, sets: &self.sets, lookup: &lookup }))
     }
 }
 
@@ -348,6 +362,19 @@ impl Loaded {
             return Ok(Arc::new(NativeFactory::new(Declaration::default(), make)));
         }
         let (plugin, declaration) = plugin.cloned().ok_or_else(|| LaunchError::Missing(name.to_owned()))?;
+        let events = Arc::new(plugins::GuestLog { component: name.to_owned() });
+        Ok(Arc::new(self.guests(name, bolt, plugin, declaration, events)?))
+    }
+
+    /// What makes instances of a plugin, under the limits and grants of the manifest.
+    fn guests(
+        &self,
+        name: &str,
+        bolt: &BoltPlan,
+        plugin: Plugin,
+        declaration: Declaration,
+        events: Arc<dyn GuestEvents>,
+    ) -> Result<Factory, StartError> {
         let settings = Settings {
             component: name.to_owned(),
             limits: bolt.limits.clone(),
@@ -355,10 +382,9 @@ impl Loaded {
             config_json: bolt.config.to_string(),
             base: self.base.clone(),
         };
-        let events = Arc::new(plugins::GuestLog { component: name.to_owned() });
-        let factory = Factory::new(plugin, declaration, settings, events);
         let component = name.to_owned();
-        Ok(Arc::new(factory.map_err(|e| StartError::Grant { component, reason: e.to_string() })?))
+        Factory::new(plugin, declaration, settings, events)
+            .map_err(|e| StartError::Grant { component, reason: e.to_string() })
     }
 }
 

@@ -24,6 +24,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// So many messages that failed for good are logged.
+const ENDS_LOGGED: u32 = 100;
+
 /// What a spout task is made of.
 pub(crate) struct SpoutTaskParts {
     /// Its number among all spout tasks.
@@ -78,6 +81,8 @@ pub(crate) struct SpoutTask {
     pub(super) told: bool,
     pub(super) idle_until: Option<Option<Time>>,
     pub(super) keeping: Option<Keeping>,
+    /// Messages that failed for good and were logged.
+    ends_logged: u32,
 }
 
 impl SpoutTask {
@@ -113,6 +118,7 @@ impl SpoutTask {
             told: false,
             idle_until: None,
             keeping,
+            ends_logged: 0,
             env,
         }
     }
@@ -293,6 +299,22 @@ impl SpoutTask {
         any
     }
 
+    /// Says how a message ended, but not of a million of them: the report counts the rest.
+    fn log_end(&mut self, message: &str, end: &str, failure: &Failure) {
+        self.ends_logged = self.ends_logged.saturating_add(1);
+        match self.ends_logged {
+            0..=ENDS_LOGGED => tracing::error!(message, "{end} after its last attempt: {failure}"),
+            n if n == ENDS_LOGGED + 1 => {
+                let spout = &*self.parts.name;
+                tracing::error!(
+                    spout,
+                    "more messages have failed for good; they are counted and not logged here"
+                );
+            }
+            _ => tracing::debug!(message, "{end} after its last attempt: {failure}"),
+        }
+    }
+
     /// A message has failed for good.
     fn exhausted_message(
         &mut self,
@@ -309,11 +331,11 @@ impl SpoutTask {
                 self.env.tell(Event::Stop(text));
             }
             OnExhausted::DeadLetter if self.keeps_letters() => {
-                tracing::error!(message = name, "a dead letter after its last attempt: {failure}");
+                self.log_end(&name, "a dead letter", failure);
                 self.write_letter(state, slot, id, now);
             }
             OnExhausted::DeadLetter | OnExhausted::Drop => {
-                tracing::error!(message = name, "dropped after its last attempt: {failure}");
+                self.log_end(&name, "dropped", failure);
                 state.messages.close(slot, Fate::Dropped);
                 state.spout.give_up(id);
             }

@@ -1,8 +1,8 @@
 //! The native sinks: bolts of the host that take tuples out of the topology.
 //!
 //! In: the typed options of a manifest's sink. Out: a boxed [`Bolt`]. One module a kind, and beside them what
-//! `jsonl` and `stdout` share: `batch` (a call's tuples as lines), `json` (one row as an object) and `append` (a
-//! file that only grows by whole batches). They know the ports of the core and nothing of the runtime.
+//! `jsonl` and `stdout` share: `batch` (a call's tuples as lines) and `append` (a file that only grows by whole
+//! batches). They know the ports of the core and nothing of the runtime.
 //!
 //! Invariant: a tuple is acked only once its line is where the sink promises it to be. Where that fails the tuple
 //! fails as `retry`, for the fault is outside: nothing is lost, and it goes on once the outage is over.

@@ -104,10 +104,11 @@ fn filters_take_what_they_name() {
     assert_eq!(taken(any()), [0, 1, 2, 3, 4, 5]);
     assert_eq!(taken(Filter { spout: Some("words".to_owned()), ..any() }), [1]);
     assert_eq!(taken(Filter { component: Some("split".to_owned()), ..any() }), [0, 1, 3, 5]);
-    assert_eq!(taken(Filter { class: Some(Class::Trap), ..any() }), [0, 1, 2, 5]);
+    assert_eq!(taken(Filter { classes: vec![Class::Trap], ..any() }), [0, 1, 2, 5]);
     assert_eq!(taken(Filter { since: Some(moment(2)), until: Some(moment(4)), ..any() }), [2, 3]);
     assert_eq!(taken(Filter { ids: vec![letter(5).id, letter(0).id], ..any() }), [0, 5]);
-    let both = Filter { class: Some(Class::Trap), component: Some("count".to_owned()), ..any() };
+    assert_eq!(taken(Filter { classes: vec![Class::Rejected, Class::Trap], ..any() }), [0, 1, 2, 3, 5]);
+    let both = Filter { classes: vec![Class::Trap], component: Some("count".to_owned()), ..any() };
     assert_eq!(taken(both.clone()), [2]);
     let mut positions = Vec::new();
     letters.letters().positions("words", |position| positions.push(position.clone())).unwrap();
@@ -116,7 +117,7 @@ fn filters_take_what_they_name() {
     assert_eq!(letters.letters().export(&both, &mut exported).unwrap(), 1);
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(String::from_utf8(exported).unwrap().trim_end(), text.lines().nth(2).unwrap());
-    assert_eq!(letters.purge(&Filter { class: Some(Class::Trap), ..any() }, moment(0)).unwrap(), 4);
+    assert_eq!(letters.purge(&Filter { classes: vec![Class::Trap], ..any() }, moment(0)).unwrap(), 4);
     assert_eq!(ids(&letters, &any()), [letter(3).id, letter(4).id]);
 }
 

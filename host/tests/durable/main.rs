@@ -11,4 +11,5 @@ mod data_dir;
 mod dead_letters;
 mod disk;
 mod outages;
+mod replace;
 mod support;

@@ -20,6 +20,15 @@ pub enum Level {
     Error,
 }
 
+/// Where a guest printed a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Printed {
+    /// Its standard output.
+    Out,
+    /// Its standard error.
+    Err,
+}
+
 /// One figure of a bolt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Metric {
@@ -36,6 +45,11 @@ pub enum Metric {
 pub trait GuestEvents: Send + Sync {
     /// One line, cleaned, without a line break.
     fn log(&self, level: Level, line: &str);
+    /// One line of what it printed, cleaned; goes to the log unless the hook wants it apart.
+    fn print(&self, to: Printed, line: &str) {
+        let _ = to;
+        self.log(Level::Info, line);
+    }
     /// One figure; the name is at most 128 bytes, and there are at most 1,000 of them.
     fn metric(&self, name: &str, value: Metric);
 }
@@ -68,13 +82,26 @@ impl Events {
 
     /// Forwards one cleaned line, or counts it as left out.
     pub(crate) fn log(&self, level: Level, line: &str) {
+        if self.passes(line) {
+            self.hook.log(level, line);
+        }
+    }
+
+    /// As [`Events::log`], for a line that was printed.
+    pub(crate) fn print(&self, to: Printed, line: &str) {
+        if self.passes(line) {
+            self.hook.print(to, line);
+        }
+    }
+
+    /// Whether a line is within the rate; says how many were not before it.
+    fn passes(&self, line: &str) -> bool {
         let verdict =
             self.lines.lock().unwrap_or_else(PoisonError::into_inner).take(line.len(), Instant::now());
-        let Some(left_out) = verdict else { return };
-        if left_out > 0 {
+        if let Some(left_out) = verdict.filter(|left_out| *left_out > 0) {
             self.hook.log(Level::Warn, &format!("{left_out} lines were left out: the bolt logs too much"));
         }
-        self.hook.log(level, line);
+        verdict.is_some()
     }
 
     /// Forwards one figure, if its name is among the first thousand.

@@ -35,7 +35,7 @@ mod wasi;
 
 pub use compile::{ChildProcess, CompileError, Compiler, InProcess, compile_child_main};
 pub use engine::{Engine, EngineError, EngineOptions};
-pub use events::{GuestEvents, Level, Metric, Silent};
+pub use events::{GuestEvents, Level, Metric, Printed, Silent};
 pub use factory::Factory;
 pub use image::{LoadError, PLUGIN_BYTES_MAX};
 pub use inspect::Inspection;

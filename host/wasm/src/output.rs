@@ -4,7 +4,7 @@
 //! words. A sink that refuses or waits would make the guest panic or hang, so it takes everything and keeps
 //! little.
 
-use crate::events::{Events, Level};
+use crate::events::{Events, Printed};
 use crate::text;
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -125,7 +125,7 @@ impl Capture {
         }
         let line = text::clean(&String::from_utf8_lossy(&self.partial[stream]));
         self.partial[stream].clear();
-        self.events.log(Level::Info, &line);
+        self.events.print(if stream == 0 { Printed::Out } else { Printed::Err }, &line);
         self.remember(line);
     }
 
@@ -136,6 +136,14 @@ impl Capture {
             let Some(oldest) = self.last_words.pop_front() else { break };
             self.bytes -= oldest.len() + 1;
         }
+    }
+}
+
+impl Drop for Capture {
+    /// What an instance printed last may lack a line's end.
+    fn drop(&mut self) {
+        self.end_line(0);
+        self.end_line(1);
     }
 }
 

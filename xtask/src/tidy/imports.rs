@@ -82,6 +82,32 @@ const NEVER: &[Never] = &[
         why: "what outlives the process knows nothing of what runs in it",
     },
     Never {
+        folder: "host/src/json",
+        never: &[
+            "crate::runtime",
+            "crate::spouts",
+            "crate::sinks",
+            "crate::assemble",
+            "crate::wasm",
+            "crate::core",
+            "anchorbolt_core",
+            "anchorbolt_wasm",
+        ],
+        why: "rows as JSON are bytes in and bytes out",
+    },
+    Never {
+        folder: "host/src/probe/",
+        never: &[
+            "crate::runtime",
+            "crate::spouts",
+            "crate::sinks",
+            "crate::assemble",
+            "crate::wasm",
+            "anchorbolt_wasm",
+        ],
+        why: "a bolt is run alone through its port, whatever it is made of",
+    },
+    Never {
         folder: "host/src/telemetry/",
         never: &[
             "crate::runtime",
@@ -266,6 +292,10 @@ mod tests {
         assert_eq!(breaches("host/src/sinks/a.rs", "use super::super::spouts::X;"), 1);
         assert_eq!(breaches("host/src/telemetry/a.rs", "use crate::runtime::X;"), 1);
         assert_eq!(breaches("host/src/durable/a.rs", "use crate::runtime::X;"), 1);
+        assert_eq!(breaches("host/src/probe/a.rs", "use anchorbolt_wasm::Factory;"), 1);
+        assert_eq!(breaches("host/src/probe/a.rs", "use anchorbolt_core::oplog::X; use crate::json::Y;"), 0);
+        assert_eq!(breaches("host/src/json.rs", "use crate::sinks::X;"), 1);
+        assert_eq!(breaches("host/src/json/read.rs", "use anchorbolt_core::plan::X;"), 1);
     }
 
     #[test]
