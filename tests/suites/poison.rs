@@ -126,3 +126,25 @@ fn a_poison_line_that_is_alone_is_given_up_after_max_faults() {
     assert_eq!(bolt(&ended.report, "bolt").faults[TRAP], 3);
     assert_eq!(bolt(&ended.report, "bolt").executed, 3);
 }
+
+/// What the dead instance held pays nothing, however often it dies.
+#[test]
+fn a_thousand_held_tuples_next_to_a_poison_message_complete() {
+    for place in [0, 500, 999, 1_000] {
+        let setup = Setup {
+            guest: "hold_all",
+            bolt: "config = { n = 1000, poison = \"poison\" }",
+            spout: r#"retry = { backoff = "5ms", max-faults = 5 }"#,
+            ..Setup::default()
+        };
+        let mut p = setup.over(with(1_001, &[place], "poison"));
+        let ended = p.run();
+        let t = ended.report.totals();
+        assert_eq!((t.read, t.completed, t.dropped), (1_001, 1_000, 1), "poison at {place}");
+        p.journal.check_acked((0..1_001).filter(|i| *i != place as u64));
+        let b = bolt(&ended.report, "bolt");
+        assert_eq!(b.faults[TRAP], 5, "the poison alone has faults");
+        assert!(p.journal.failures(place as u64).iter().all(|(_, f)| f.class == Class::Trap));
+        assert_eq!(b.emitted, 1, "one aggregate of a thousand");
+    }
+}

@@ -86,7 +86,7 @@ impl Keeping {
     }
 
     /// Sends a snapshot to the keeper. False when this spout has none.
-    pub(super) fn save(&mut self, owner: u32, state: &mut State) -> bool {
+    pub(super) fn save(&self, owner: u32, state: &mut State) -> bool {
         let Some(payload) = self.keep.checkpoints.as_ref().and_then(|_| state.spout.snapshot()) else {
             return false;
         };

@@ -150,7 +150,7 @@ impl SpoutTask {
         self.stop_reading();
         let cell = self.cell.clone();
         let mut state = cell.state.lock();
-        if let Some(keeping) = &mut self.keeping {
+        if let Some(keeping) = &self.keeping {
             keeping.save(self.parts.owner, &mut state);
         }
         state.spout.close();
@@ -275,7 +275,7 @@ impl SpoutTask {
                     self.acked.push(id);
                 }
                 MessageEvent::Failed { slot, id, failure, .. } => {
-                    note(&self.env, &failure);
+                    note(&self.env, &self.parts.name, &failure);
                     if state.spout.fail(id, &failure) == Replay::Spout {
                         state.messages.hand_to_spout(slot);
                         self.done = false;
@@ -283,7 +283,7 @@ impl SpoutTask {
                     }
                 }
                 MessageEvent::Exhausted { slot, id, action, failure } => {
-                    note(&self.env, &failure);
+                    note(&self.env, &self.parts.name, &failure);
                     self.exhausted_message(state, (slot, id), action, &failure, now);
                 }
             }
@@ -343,11 +343,12 @@ impl SpoutTask {
     }
 }
 
-/// Timeouts were noted when their trees ended, and faults when the bolt's task saw them.
-fn note(env: &Env, failure: &Failure) {
+/// Timeouts were noted when their trees ended, and faults of bolts when their task saw them.
+fn note(env: &Env, spout: &str, failure: &Failure) {
     let class = failure.class;
-    let fault = failure.task != 0 && (BoltCounters::FAULTS.contains(&class) || class == Class::Size);
-    if !fault && failure.class != Class::Timeout && failure.cost != Cost::Free {
+    let fault = BoltCounters::FAULTS.contains(&class) || class == Class::Size;
+    let noted = (fault && failure.component != spout) || class == Class::Timeout;
+    if !noted && failure.cost != Cost::Free {
         env.failure(failure);
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Progress {
     /// What others had saved and must not be forgotten.
     carried: Vec<Saved>,
     done: Snapshot,
+    /// Messages that are over as well, in no order.
+    over: Vec<u64>,
     spans: Spans,
     snapshot: Known,
     durable: Known,
@@ -79,7 +81,7 @@ impl Progress {
     pub(super) fn new((task, tasks): (u64, u64), recipe: String) -> Progress {
         let spans = Spans::new(RANGES_MAX);
         let (done, snapshot, durable) = (Snapshot::default(), Known::default(), Known::default());
-        Progress { task, tasks, recipe, carried: vec![], done, spans, snapshot, durable }
+        Progress { task, tasks, recipe, carried: vec![], done, over: vec![], spans, snapshot, durable }
     }
 
     /// Takes in what all tasks had saved.
@@ -112,10 +114,8 @@ impl Progress {
 
     /// The message with this number is over.
     pub(super) fn pass_over(&mut self, seq: u64) {
-        if seq % self.tasks == self.task && !self.done.is_done(seq / self.tasks) {
-            let at = seq / self.tasks;
-            let one = Snapshot { low: 0, ranges: vec![at..at + 1] };
-            self.done = std::mem::take(&mut self.done).union(one);
+        if seq % self.tasks == self.task {
+            self.over.push(seq / self.tasks);
         }
     }
 
@@ -130,6 +130,11 @@ impl Progress {
 
     /// Begins: the number of the first message to look at.
     pub(super) fn begin(&mut self) -> Result<u64, String> {
+        let mut over = std::mem::take(&mut self.over);
+        over.sort_unstable();
+        over.dedup();
+        let ranges = over.into_iter().map(|at| at..at.saturating_add(1)).collect();
+        self.done = std::mem::take(&mut self.done).union(Snapshot { low: 0, ranges });
         self.spans = Spans::restore(self.done.clone(), RANGES_MAX)?;
         Ok(self.seq(self.done.low))
     }
