@@ -8,6 +8,7 @@ mod chaos;
 mod cli;
 mod dlq;
 mod drain;
+mod durable;
 mod faults;
 mod kills;
 mod kit;

@@ -284,7 +284,7 @@ impl Loaded {
             None => None,
             Some(path) => {
                 let folder = DataDir::open(path, options.reset)?;
-                Some(Keep::open(folder, plan.topology.dead_letters_max_bytes, options.reset)?)
+                Some(Keep::open(folder, &plan.topology, options.reset)?)
             }
         };
         self.launch(options.how, keep, options.chaos)

@@ -3,12 +3,16 @@
 //! In: an open data folder, or parts of one that a test made. Out: what spouts saved before, and the places that have
 //! their dead letter. Invariant: a message counts as dead-lettered only after [`Kept::Buried`].
 
-use crate::durable::{Checkpoints, DataDir, DeadLetters, DurableError, Letter, SystemFiles};
+use crate::durable::letter::wall;
+use crate::durable::{Checkpoints, DataDir, DeadLetters, DurableError, Filter, Letter, SystemFiles};
+use anchorbolt_core::ids::Time;
+use anchorbolt_core::manifest::Topology;
 use anchorbolt_core::messages::MessageSlot;
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use time::OffsetDateTime;
 
 /// What of a run outlives the process.
@@ -18,6 +22,8 @@ pub struct Keep {
     pub(super) letters: Arc<Mutex<DeadLetters>>,
     /// Messages that have a dead letter are passed over.
     pass_over: bool,
+    /// Letters are kept so long; none: until they are purged or replayed.
+    retention: Option<Duration>,
     /// The wall clock at the run's time 0.
     pub(super) started: OffsetDateTime,
     /// The data folder, held until the run is over.
@@ -38,12 +44,17 @@ impl Keep {
     ///
     /// # Errors
     /// The dead letters can't be opened.
-    pub fn open(folder: DataDir, letters_bytes_max: u64, reset: bool) -> Result<Keep, DurableError> {
+    pub fn open(folder: DataDir, topology: &Topology, reset: bool) -> Result<Keep, DurableError> {
         let files = Arc::new(SystemFiles);
-        let letters = DeadLetters::open(files.clone(), &folder.layout().dead_letters(), letters_bytes_max)?;
+        let letters = DeadLetters::open(
+            files.clone(),
+            &folder.layout().dead_letters(),
+            topology.dead_letters_max_bytes,
+        )?;
         let checkpoints = Checkpoints::new(files, folder.layout().checkpoints());
         let keep = Keep::over(Some(checkpoints), Arc::new(Mutex::new(letters)), OffsetDateTime::now_utc());
-        Ok(Keep { pass_over: !reset, _folder: Some(folder), ..keep })
+        let retention = topology.dead_letters_retention;
+        Ok(Keep { pass_over: !reset, retention, _folder: Some(folder), ..keep })
     }
 
     /// The same over parts of one's own. Without `checkpoints` it is a replay of dead letters: those that fail again
@@ -57,6 +68,7 @@ impl Keep {
             pass_over: checkpoints.is_some(),
             checkpoints,
             letters,
+            retention: None,
             started,
             _folder: None,
             problems: Mutex::default(),
@@ -71,6 +83,22 @@ impl Keep {
     /// Calls `f` with the position of each message of a spout that has a dead letter.
     pub(super) fn each_dead(&self, spout: &str, f: impl FnMut(&Value)) -> Result<(), DurableError> {
         if self.pass_over { self.letters.lock().letters().positions(spout, f) } else { Ok(()) }
+    }
+
+    /// Whether letters are not kept for ever.
+    pub(super) fn expires(&self) -> bool {
+        self.retention.is_some()
+    }
+
+    /// Does away with letters that were kept long enough; answers how many.
+    pub(super) fn expire(&self, now: Time) -> Result<usize, DurableError> {
+        let Some(retention) = self.retention else { return Ok(0) };
+        let now = wall(self.started, now);
+        let Some(until) = time::Duration::try_from(retention).ok().and_then(|kept| now.checked_sub(kept))
+        else {
+            return Ok(0);
+        };
+        self.letters.lock().purge(&Filter { until: Some(until), ..Filter::default() }, now)
     }
 
     /// Whether dead letters can't be written now.

@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How often letters that were kept long enough are done away with; the first time at the start.
+const EXPIRY: Duration = Duration::from_secs(600);
 /// So many letters are written at once.
 const LETTERS_AT_ONCE: usize = 64;
 /// A letter that is replayed again and again keeps so many of its attempts, the last ones.
@@ -54,6 +56,8 @@ pub(crate) struct Keeper {
     burials: VecDeque<Burial>,
     /// When letters are tried again, and the pause before that.
     retry: Option<(Time, Duration)>,
+    /// When letters are looked through next.
+    expiry: Time,
     /// Of each spout the tasks that have saved; removed when all have.
     saved: BTreeMap<String, BTreeSet<u32>>,
 }
@@ -62,8 +66,8 @@ impl Keeper {
     /// A keeper for these spout tasks, by owner number.
     pub(crate) fn new(env: Arc<Env>, inbox: Arc<Inbox>, keep: Arc<Keep>, owners: Vec<Owner>) -> Keeper {
         let saved = owners.iter().map(|owner| (owner.spout.clone(), BTreeSet::new())).collect();
-        let (tracks, burials, retry) = (vec![], VecDeque::new(), None);
-        Keeper { env, inbox, keep, owners, tracks, burials, retry, saved }
+        let (tracks, burials, retry, expiry) = (vec![], VecDeque::new(), None, env.clock.now());
+        Keeper { env, inbox, keep, owners, tracks, burials, retry, expiry, saved }
     }
 
     fn take_jobs(&mut self) -> bool {
@@ -111,6 +115,21 @@ impl Keeper {
         }
         self.answer(number, if problem.is_none() { Kept::Saved } else { Kept::NotSaved });
         self.keep.checkpoint_is(number, problem);
+    }
+
+    fn expire(&mut self, now: Time) {
+        if now < self.expiry {
+            return;
+        }
+        self.expiry = now.after(EXPIRY);
+        match self.keep.expire(now) {
+            Ok(0) => {}
+            Ok(letters) => tracing::info!(
+                letters,
+                "dead letters were kept for dead-letters.retention and are done away with"
+            ),
+            Err(error) => tracing::warn!("old dead letters can't be done away with: {error}"),
+        }
     }
 
     /// Writes the next letters, unless it is too early for that.
@@ -179,12 +198,18 @@ fn by_owner(batch: &[Burial]) -> BTreeMap<u32, Vec<MessageSlot>> {
 impl Executor for Keeper {
     fn step(&mut self) -> Step {
         let worked = self.take_jobs();
-        if self.bury(self.env.clock.now()) || worked {
+        let now = self.env.clock.now();
+        self.expire(now);
+        if self.bury(now) || worked {
             return Step::Again;
         }
         match self.inbox.take_command() {
             Some(Command::Close) => Step::Closed,
-            None if self.inbox.may_park(false) => Step::Wait(self.retry.map(|(at, _)| at)),
+            None if self.inbox.may_park(false) => {
+                let retry = self.retry.map(|(at, _)| at);
+                let expiry = self.keep.expires().then_some(self.expiry);
+                Step::Wait([retry, expiry].into_iter().flatten().min())
+            }
             _ => Step::Again,
         }
     }

@@ -32,6 +32,7 @@ impl Topology {
             max_tree_age: message_timeout.saturating_mul(10),
             drain_timeout: message_timeout,
             dead_letters_max_bytes: 1 << 30,
+            dead_letters_retention: None,
         }
     }
 }

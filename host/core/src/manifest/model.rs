@@ -47,6 +47,8 @@ pub struct Topology {
     pub drain_timeout: Duration,
     /// `dead-letters.max-bytes`
     pub dead_letters_max_bytes: u64,
+    /// `dead-letters.retention`; none: until they are purged or replayed.
+    pub dead_letters_retention: Option<Duration>,
 }
 
 /// `ackers`: who keeps the ledgers.

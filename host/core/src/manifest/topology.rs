@@ -69,6 +69,7 @@ fn read_rest(t: &mut Reader<'_, '_>, topology: &mut Topology) {
         && let Some(mut t) = Reader::open(field, "write `dead-letters = { max-bytes = \"1GiB\" }`", t.out)
     {
         set(&mut topology.dead_letters_max_bytes, t.read("max-bytes", size(ANY_SIZE)));
+        topology.dead_letters_retention = t.read("retention", duration);
         t.finish();
     }
 }

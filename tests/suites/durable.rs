@@ -1,0 +1,171 @@
+//! What outlives the process, as a user meets it: checkpoints, the data folder, dead letters that are full or old.
+
+use crate::cli::{Cli, check_sums, copy, endless, number};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+const DATA: &str = ".anchorbolt/copy";
+
+/// Poison in every tenth line.
+fn poisoned(topology: &str, lines: usize) -> Cli {
+    let cli = Cli::new(&format!(
+        "[topology]\nname = \"copy\"\ndrain-timeout = \"500ms\"\n{topology}\n\
+         [spouts.lines]\nkind = \"lines\"\npath = \"in.txt\"\nretry = {{ max-faults = 1 }}\nmax-spout-pending = 16\n\
+         [bolts.eat]\nplugin = \"guest:poison\"\ninputs = [{{ from = \"lines\", grouping = \"shuffle\" }}]\n\
+         [bolts.out]\nkind = \"jsonl\"\npath = \"out.jsonl\"\ninputs = [{{ from = \"eat\", grouping = \"global\" }}]\n"
+    ));
+    let line = |i| if i % 10 == 3 { format!("poison {i}\n") } else { format!("line {i}\n") };
+    cli.file("in.txt", (0..lines).map(line).collect::<String>());
+    cli
+}
+
+fn letters(cli: &Cli) -> Vec<Value> {
+    let text = cli.read(&format!("{DATA}/dead-letters.jsonl"));
+    let all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let all: Vec<Value> = all.collect();
+    let over: BTreeSet<String> =
+        all.iter().filter(|l| l.get("tombstone").is_some()).map(|l| l["id"].to_string()).collect();
+    all.into_iter().filter(|l| !over.contains(&l["id"].to_string())).collect()
+}
+
+#[test]
+fn a_dead_letter_says_everything() {
+    let cli = poisoned("", 5);
+    let report = cli.report(1);
+    check_sums(&report);
+    assert_eq!(number(&report, &["messages", "dead_lettered"]), 1);
+    let all = letters(&cli);
+    let [letter] = &all[..] else { panic!("not one letter: {all:#?}") };
+    let bytes = anchorbolt_host::durable::base64::decode(letter["bytes"].as_str().unwrap()).unwrap();
+    assert_eq!(bytes, b"poison 3");
+    assert_eq!(letter["id"], "lines@in.txt:21");
+    assert_eq!(letter["position"], serde_json::json!({ "path": "in.txt", "offset": 21 }));
+    assert_eq!(letter["fields"], serde_json::json!({ "line": "poison 3" }));
+    assert_eq!((&letter["topology"], &letter["spout"]), (&"copy".into(), &"lines".into()));
+    let attempts = letter["attempts"].as_array().unwrap();
+    let [attempt] = &attempts[..] else { panic!("{letter:#}") };
+    assert_eq!(
+        (&attempt["n"], &attempt["class"], &attempt["component"]),
+        (&1.into(), &"trap".into(), &"eat".into())
+    );
+    assert_eq!(attempt["input"], serde_json::json!({ "stream": "lines/default", "row": ["poison 3"] }));
+    assert!(attempt["output"].as_str().unwrap().contains("can't stomach"), "{letter:#}");
+    assert!(attempt["task"].as_u64() > Some(0));
+}
+
+#[test]
+fn a_data_folder_in_use_is_refused_with_the_process_that_has_it() {
+    let cli = Cli::new(&endless("kind = \"null\""));
+    let mut first = cli.command(&["run"]).spawn().unwrap();
+    for _ in 0..500 {
+        if cli.path(".anchorbolt/endless/checkpoints").exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    let ran = cli.run(&["run"]);
+    ran.check(3);
+    ran.says(&["in use by process", &first.id().to_string(), "--data-dir"]);
+    let other = cli.run(&["run", "--data-dir", "elsewhere", "--limit", "10"]);
+    other.check(0);
+    assert!(cli.path("elsewhere/last-report.json").is_file());
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // The lock went with the process.
+    cli.run(&["run", "--limit", "10"]).check(0);
+}
+
+#[test]
+fn full_dead_letters_pause_the_spout_and_lose_nothing() {
+    let lines = 1_000;
+    let cli = poisoned("dead-letters = { max-bytes = \"4KiB\" }", lines);
+    let ran = cli.run(&["run", "--until-drained", "--json"]);
+    ran.check(3);
+    ran.says(&["is full", "dead-letters.max-bytes", "the spout pauses"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    check_sums(&report);
+    let (read, pending) = (number(&report, &["messages", "read"]), number(&report, &["messages", "pending"]));
+    assert!(pending > 0 && read < lines as u64, "it paused: {report:#}");
+    assert_eq!(number(&report, &["messages", "dropped"]), 0);
+    assert!(std::fs::metadata(cli.path(&format!("{DATA}/dead-letters.jsonl"))).unwrap().len() <= 4096);
+
+    let ran = cli.run(&["run", "--until-drained", "--set", "topology.dead-letters.max-bytes=1MiB", "--json"]);
+    ran.check(1);
+    let ids: BTreeSet<String> = letters(&cli).iter().map(|letter| letter["id"].to_string()).collect();
+    assert_eq!((letters(&cli).len(), ids.len()), (lines / 10, lines / 10), "one letter for each");
+    let rows: BTreeSet<String> = cli.read("out.jsonl").lines().map(str::to_owned).collect();
+    assert_eq!(rows.len(), lines - lines / 10);
+}
+
+#[test]
+fn a_changed_input_is_an_error_that_names_reset_and_reset_keeps_the_letters() {
+    let cli = poisoned("", 50);
+    cli.report(1);
+    cli.file("in.txt", "another file\nwith poison in it\n");
+    let ran = cli.run(&["run", "--until-drained"]);
+    ran.check(2);
+    ran.says(&["in.txt", "--reset"]);
+    let report = cli.report_of(&["--reset"], 1);
+    assert_eq!(number(&report, &["messages", "read"]), 2);
+    assert_eq!(letters(&cli).len(), 5 + 1);
+    let kept: Value = serde_json::from_str(&cli.read(&format!("{DATA}/last-report.json"))).unwrap();
+    assert_eq!(kept["messages"], report["messages"]);
+}
+
+#[test]
+fn letters_are_kept_for_the_retention() {
+    let cli = poisoned("", 30);
+    cli.report(1);
+    assert_eq!(letters(&cli).len(), 3);
+    let set = ["--set", "topology.dead-letters.retention=1s"];
+    std::thread::sleep(Duration::from_millis(1_200));
+    let ran = cli.run(&[&["run", "--until-drained"], &set[..]].concat());
+    ran.check(0);
+    ran.says(&["letters=3", "retention"]);
+    assert!(letters(&cli).is_empty());
+}
+
+#[test]
+fn made_up_messages_go_on_where_they_stood() {
+    let cli = Cli::new(
+        "[topology]\nname = \"copy\"\n[spouts.feed]\nkind = \"generate\"\ncount = 3000\nexecutors = 2\n\
+         [bolts.out]\nkind = \"jsonl\"\npath = \"out.jsonl\"\ninputs = [{ from = \"feed\", grouping = \"global\" }]\n",
+    );
+    for _ in 0..3 {
+        let ran = cli.run(&["run", "--limit", "1000", "--set", "spouts.feed.executors=2"]);
+        ran.check(0);
+    }
+    let report = cli.report_of(&["--set", "spouts.feed.executors=3"], 0);
+    assert_eq!(number(&report, &["messages", "read"]), 0, "all are done, whoever made them");
+    let seqs: Vec<u64> = cli
+        .read("out.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["seq"].as_u64().unwrap())
+        .collect();
+    assert_eq!(seqs.iter().collect::<BTreeSet<_>>().len(), 3_000);
+    assert_eq!(seqs.len(), 3_000, "none twice");
+    let ran = cli.run(&["run", "--until-drained", "--set", "spouts.feed.seed=5"]);
+    ran.check(2);
+    ran.says(&["messages are others now", "--reset"]);
+}
+
+/// What can't be read again says so, and its letters do not stand for lines of another run.
+#[test]
+fn letters_of_standard_input_are_of_their_run() {
+    let cli = Cli::new(&copy("", "").replace(
+        "kind = \"lines\"\npath = \"in.txt\"",
+        "kind = \"stdin\"\nlimits = { tuple-bytes = \"8B\" }",
+    ));
+    for _ in 0..2 {
+        let mut child = cli.command(&["run", "--until-drained"]);
+        child.stdin(std::process::Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"short\nfar too long\n").unwrap();
+        crate::cli::finish(child).check(1);
+    }
+    let all = letters(&cli);
+    assert_eq!(all.len(), 2, "{all:#?}");
+    assert!(all.iter().all(|letter| letter["position"]["line"] == 2));
+}
