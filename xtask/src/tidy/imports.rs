@@ -108,6 +108,11 @@ const NEVER: &[Never] = &[
         why: "a bolt is run alone through its port, whatever it is made of",
     },
     Never {
+        folder: "host/src/chaos/",
+        never: &["crate::spouts", "crate::sinks", "crate::assemble", "crate::wasm", "anchorbolt_wasm"],
+        why: "faults come through ports",
+    },
+    Never {
         folder: "host/src/telemetry/",
         never: &[
             "crate::runtime",
