@@ -33,8 +33,10 @@ pub(super) struct Keeping {
     saving: bool,
     /// Something has ended or was read since the last snapshot.
     moved: bool,
-    /// No snapshot before this.
+    /// The next snapshot is due, unless it is wanted earlier.
     next: Time,
+    /// No snapshot before this: the last could not be written.
+    not_before: Time,
     /// Exhausted messages of this turn.
     letters: Vec<(MessageSlot, Letter)>,
     /// Letters can't be written.
@@ -50,6 +52,7 @@ impl Keeping {
             saving: false,
             moved: false,
             next: now.after(INTERVAL),
+            not_before: now,
             letters: vec![],
             unwritable: false,
         }
@@ -70,14 +73,15 @@ impl Keeping {
 
     /// When the next snapshot is due, if there is anything to save.
     pub(super) fn due(&self) -> Option<Time> {
-        (self.moved && !self.saving && self.keep.checkpoints.is_some()).then_some(self.next)
+        let may = self.moved && !self.saving && self.keep.checkpoints.is_some();
+        may.then_some(self.next.max(self.not_before))
     }
 
     /// Takes a snapshot when it is due, or when half of the span is used up.
     pub(super) fn checkpoint(&mut self, owner: u32, state: &mut State, now: Time) {
         let Some(due) = self.due() else { return };
         let wanted = state.spout.is_crowded() || state.spout.outstanding() >= self.span / 2;
-        if now < due && !wanted {
+        if now < self.not_before || (now < due && !wanted) {
             return;
         }
         self.moved = false;
@@ -104,7 +108,7 @@ impl Keeping {
 
 impl SpoutTask {
     /// The keeper's answer.
-    pub(super) fn take_kept(&mut self, state: &mut State, kept: Kept) {
+    pub(super) fn take_kept(&mut self, state: &mut State, kept: Kept, now: Time) {
         let Some(keeping) = &mut self.keeping else { return };
         match kept {
             Kept::Saved => {
@@ -114,6 +118,7 @@ impl SpoutTask {
             Kept::NotSaved => {
                 keeping.saving = false;
                 keeping.moved = true;
+                keeping.not_before = now.after(INTERVAL);
             }
             Kept::Unwritable => keeping.unwritable = true,
             Kept::Buried(slots) => {

@@ -212,7 +212,7 @@ impl SpoutTask {
     fn take_in(&mut self, state: &mut State, tracks: &mut Vec<Track>, now: Time) -> bool {
         for track in tracks.drain(..) {
             if let Track::Kept(_, kept) = track {
-                self.take_kept(state, kept);
+                self.take_kept(state, kept, now);
             } else if let Some(mut events) = track.apply(&mut state.ledgers, |_| 0) {
                 self.events.append(&mut events);
             }

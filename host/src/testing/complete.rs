@@ -46,11 +46,14 @@ pub enum TestError {
     Row(String),
 }
 
+/// Encoded rows for a spout, and what it will be told.
+type Feed = (Arc<Vec<Vec<u8>>>, Tracker);
+
 /// A topology under test.
 pub struct TopologyTest {
     source: Source,
     natives: Natives,
-    feeds: BTreeMap<String, (Arc<Vec<Vec<u8>>>, Tracker)>,
+    feeds: BTreeMap<String, Feed>,
     seed: u64,
 }
 

@@ -4,95 +4,19 @@
 //! live tuples fails them; what can't is a [`Violation`], and the caller treats the call as dead: it
 //! discards the router's open batches and runs the tuples again one by one.
 
-use super::held::{Entry, Found, Held, State};
+use super::Effects;
+use super::columns::check_columns;
+use super::held::{Entry, Found, Held};
 use crate::batch::Lineage;
 use crate::failure::{Class, Cost, FailedInput, Failure};
 use crate::grouping::{Anchor, Router, RowFault, Source};
-use crate::ids::{Edge, RootId, TaskId};
+use crate::ids::{Edge, TaskId};
 use crate::port::{Emissions, FailKind, Op, Tuples};
 
 /// A breach of the contract that can't be blamed on a tuple. It costs the call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Violation(pub String);
-
-/// What a call did to the trees, and how much it did. Buffers are used again from call to call.
-#[derive(Debug, Default)]
-pub struct Effects {
-    /// Settled edges: tree, and the XOR of a tuple's edge and its children's. Neighbours of one tree are
-    /// coalesced.
-    pub acks: Vec<(RootId, Edge)>,
-    /// Trees that failed, each with its failure.
-    pub fails: Vec<(RootId, Failure)>,
-    /// Trees whose timeout starts again.
-    pub resets: Vec<RootId>,
-    /// Errors for the report.
-    pub errors: Vec<String>,
-    /// Rows that the guest emitted.
-    pub emitted: u64,
-    /// Copies that were sent to tasks.
-    pub transferred: u64,
-    /// Tuples acked.
-    pub acked: u64,
-    /// Tuples failed.
-    pub failed: u64,
-    /// Of those, the ones that a bad emission was anchored to: one failure each.
-    pub breaches: Vec<Failure>,
-    /// Settlements of tuples that were settled before: ignored.
-    pub repeated: u64,
-    /// Kept handles that were settled.
-    settled_kept: Vec<u32>,
-    /// Handles that failed in this call for a bad emission.
-    blamed: Vec<u32>,
-}
-
-impl Effects {
-    /// Empties it and keeps the buffers.
-    pub fn clear(&mut self) {
-        self.acks.clear();
-        self.fails.clear();
-        self.resets.clear();
-        self.errors.clear();
-        self.settled_kept.clear();
-        self.blamed.clear();
-        (self.emitted, self.transferred, self.acked, self.failed) = (0, 0, 0, 0);
-        self.breaches.clear();
-        self.repeated = 0;
-    }
-
-    /// Settles a tuple as done.
-    #[inline]
-    pub fn ack_entry(&mut self, entry: &mut Entry) {
-        entry.state = State::Settled;
-        self.acked += 1;
-        match &entry.lineage {
-            Lineage::None => {}
-            Lineage::One(root, edge) => self.ack(*root, edge ^ entry.children),
-            Lineage::Many(list) => list.iter().for_each(|(r, e)| self.ack(*r, e ^ entry.children)),
-        }
-    }
-
-    /// Settles a tuple as failed: every tree it belongs to fails.
-    pub fn fail_entry(&mut self, entry: &mut Entry, failure: &Failure) {
-        entry.state = State::Settled;
-        self.failed += 1;
-        self.fails.extend(entry.lineage.iter().map(|(root, _)| (root, failure.clone())));
-    }
-
-    /// Whether these anchors, of which there are some, failed in this call already: then the guest could not
-    /// know, and what it goes on to emit for them is left out.
-    fn all_blamed(&self, anchors: &[u32]) -> bool {
-        !self.blamed.is_empty() && !anchors.is_empty() && anchors.iter().all(|a| self.blamed.contains(a))
-    }
-
-    #[inline]
-    fn ack(&mut self, root: RootId, xor: Edge) {
-        match self.acks.last_mut() {
-            Some((r, x)) if *r == root => *x ^= xor,
-            _ => self.acks.push((root, xor)),
-        }
-    }
-}
 
 /// A failure keeps the row of its tuple up to this size.
 const INPUT_BYTES_MAX: usize = 64 << 10;
@@ -372,39 +296,4 @@ fn reset(ids: &[u32], held: &mut Held, effects: &mut Effects) -> Result<(), Viol
 
 fn unknown(what: &str, handle: u32) -> Violation {
     Violation(format!("{what}: handle {handle} was never given to this task"))
-}
-
-/// Lengths agree; offsets start at 0, ascend and stay in range.
-fn check_columns(e: &Emissions) -> Result<(), Violation> {
-    let m = e.streams.len();
-    let length = |name: &str, is: usize, should: usize| match is == should {
-        true => Ok(()),
-        false => Err(Violation(format!("emit: {m} emissions need {should} {name}, there are {is}"))),
-    };
-    length("offsets", e.offsets.len(), m + 1)?;
-    length("anchor-offsets", e.anchor_offsets.len(), m + 1)?;
-    if !e.targets.is_empty() {
-        length("targets", e.targets.len(), m)?;
-    }
-    check_offsets("offsets", &e.offsets, e.data.len())?;
-    check_offsets("anchor-offsets", &e.anchor_offsets, e.anchors.len())
-}
-
-fn check_offsets(name: &str, offsets: &[u32], end: usize) -> Result<(), Violation> {
-    if offsets.first() != Some(&0) {
-        return Err(Violation(format!("emit: {name} do not start at 0")));
-    }
-    if let Some(i) = (1..offsets.len()).find(|&i| offsets[i] < offsets[i - 1]) {
-        return Err(Violation(format!(
-            "emit: {name} descend at {i}: {} after {}",
-            offsets[i],
-            offsets[i - 1]
-        )));
-    }
-    match offsets.last() {
-        Some(&last) if last as usize > end => {
-            Err(Violation(format!("emit: {name} end at {last}, but there are {end}")))
-        }
-        _ => Ok(()),
-    }
 }

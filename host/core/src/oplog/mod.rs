@@ -5,6 +5,9 @@
 //! call that dies leaves nothing behind but its own tuples, unsettled.
 
 mod apply;
+mod columns;
+mod effects;
 pub mod held;
 
-pub use apply::{Applier, Effects, Violation};
+pub use apply::{Applier, Violation};
+pub use effects::Effects;
