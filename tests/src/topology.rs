@@ -164,7 +164,7 @@ pub fn error(report: &Report, class: Class) -> &ErrorLine {
 }
 
 /// `"guest:NAME"` becomes the path of the plugin.
-fn with_guests(text: &str) -> String {
+pub fn with_guests(text: &str) -> String {
     let mut parts = text.split("guest:");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -4,7 +4,7 @@ mod bad_input;
 mod signals;
 mod usage;
 
-use anchorbolt_tests::{artifacts, guest};
+use anchorbolt_tests::artifacts;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -24,22 +24,7 @@ impl Cli {
     /// With this manifest, `"guest:NAME"` standing for plugins.
     pub(crate) fn new(manifest: &str) -> Cli {
         let cli = Cli { dir: tempfile::tempdir().unwrap() };
-        let mut text = manifest.to_owned();
-        for name in [
-            "identity",
-            "split",
-            "count",
-            "poison",
-            "hold_all",
-            "slow",
-            "unanchored",
-            "liar_acks_first",
-            "liar_sink",
-        ] {
-            if text.contains(&format!("guest:{name}\"")) {
-                text = text.replace(&format!("guest:{name}"), &guest(name).display().to_string());
-            }
-        }
+        let text = anchorbolt_tests::topology::with_guests(manifest);
         cli.file("topology.toml", text);
         cli
     }

@@ -20,17 +20,21 @@ fn setting(name: &str, default: usize) -> usize {
     std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text}")))
 }
 
-/// `lines -> split -> jsonl` over `n` lines of words that are in no other line.
+/// `lines -> split -> jsonl` over `n` lines of words that are in no other line. In between, one line in 500 fails once and
+/// waits for its retry, so that at each moment messages are open far below those that are done.
 fn topology(n: usize, topology: &str) -> Cli {
     let cli = Cli::new(&format!(
         "[topology]\nname = \"kills\"\nmax-spout-pending = {MAX_PENDING}\n{topology}\n\
-         [spouts.lines]\nkind = \"lines\"\npath = \"in.txt\"\n\
-         [bolts.split]\nplugin = \"guest:split\"\nexecutors = 2\ninputs = [{{ from = \"lines\", grouping = \"shuffle\" }}]\n\
+         [spouts.lines]\nkind = \"lines\"\npath = \"in.txt\"\nretry = {{ backoff = \"300ms\" }}\n\
+         [bolts.fail]\nplugin = \"guest:fail_some\"\nconfig = {{ until = 1 }}\n\
+         inputs = [{{ from = \"lines\", grouping = \"shuffle\" }}]\n\
+         [bolts.split]\nplugin = \"guest:split\"\nexecutors = 2\ninputs = [{{ from = \"fail\", grouping = \"shuffle\" }}]\n\
          [bolts.out]\nkind = \"jsonl\"\npath = \"out/words.jsonl\"\ninputs = [{{ from = \"split\", grouping = \"shuffle\" }}]\n"
     ));
     let mut text = String::new();
     for line in 0..n {
-        writeln!(text, "a{line} b{line} c{line}").unwrap();
+        let first = if line % 500 == 250 { "retry: " } else { "" };
+        writeln!(text, "{first}a{line} b{line} c{line}").unwrap();
     }
     cli.file("in.txt", text);
     cli
@@ -44,6 +48,9 @@ fn check_output(cli: &Cli, lines: usize) -> u64 {
         let line = line.unwrap();
         let value: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("a torn line: {e}: {line}"));
         let word = value["word"].as_str().unwrap_or_else(|| panic!("no word: {line}"));
+        if word == "retry:" {
+            continue;
+        }
         let column = "abc".find(&word[..1]).unwrap_or_else(|| panic!("an invented word: {line}"));
         let number: usize = word[1..].parse().unwrap_or_else(|_| panic!("an invented word: {line}"));
         assert!(number < lines, "an invented word: {line}");
