@@ -1,8 +1,10 @@
 //! `chaos` acquits those who keep the promise and convicts those who do not, with the seed that shows it.
 
-use crate::cli::Cli;
+use crate::cli::{Cli, finish, signals::send};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
 const LINES: usize = 12_000;
 /// Several each: a verdict must not hang on luck.
@@ -102,4 +104,24 @@ fn what_can_not_be_compared_is_refused_with_the_reason() {
     let ran = cli.run(&["chaos", "--plan", "plan.toml"]);
     ran.check(2);
     ran.says(&["plan.toml", "no `kils`"]);
+}
+
+#[test]
+fn an_interrupt_ends_the_hosts_too_and_leaves_no_folder() {
+    let cli = topology("identity", JSONL);
+    let temporary = cli.path("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    let mut command = cli.command(&["chaos", "--fault", "stall=100", "--fault", "stall-for=2s"]);
+    let child = command.env("TMPDIR", &temporary).spawn().unwrap();
+    let folders = || std::fs::read_dir(&temporary).unwrap().count();
+    let began = Instant::now();
+    while folders() == 0 && began.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    send(child.id(), Signal::SIGINT);
+    let ran = finish(child);
+    ran.check(130);
+    ran.says(&["interrupted"]);
+    assert_eq!(folders(), 0);
 }

@@ -1,7 +1,7 @@
 //! The binary as a user meets it: what it prints where, and how it exits.
 
 mod bad_input;
-mod signals;
+pub(crate) mod signals;
 mod usage;
 
 use anchorbolt_tests::artifacts;

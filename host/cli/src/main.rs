@@ -35,6 +35,8 @@ const FOUND: Exit = 1;
 const INPUT: Exit = 2;
 /// The environment, or the host itself.
 const ENVIRONMENT: Exit = 3;
+/// Ended by the user, at once.
+const INTERRUPTED: Exit = 130;
 
 /// The argument with which the host runs itself as a bounded compiler.
 const COMPILE: &str = "__compile";

@@ -2,7 +2,9 @@
 
 use crate::args::RunArgs;
 use crate::live::Live;
-use crate::{ENVIRONMENT, Exit, FINE, FOUND, INPUT, check, logs, render, say, table, tell_as_is};
+use crate::{
+    ENVIRONMENT, Exit, FINE, FOUND, INPUT, INTERRUPTED, check, logs, render, say, table, tell_as_is,
+};
 use anchorbolt_host::assemble::{Loaded, RunOptions, StartError};
 use anchorbolt_host::chaos::Plan;
 use anchorbolt_host::core::port::SpoutError;
@@ -12,9 +14,6 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-
-/// The exit code after a second Ctrl-C.
-const INTERRUPTED: i32 = 130;
 
 /// Runs a topology.
 pub(crate) fn run(args: &RunArgs) -> Exit {
@@ -108,7 +107,7 @@ pub(crate) fn signals() -> &'static OnceLock<Stopper> {
             );
             stopper.stop();
         }
-        _ => std::process::exit(INTERRUPTED),
+        _ => std::process::exit(INTERRUPTED.into()),
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         tracing::warn!("signals are not handled: {error}");

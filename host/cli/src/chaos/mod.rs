@@ -39,6 +39,7 @@ pub(crate) fn chaos(args: &ChaosArgs) -> Exit {
             return ENVIRONMENT;
         }
     };
+    runs::take_interrupts();
     match both(args, &setup, &folder.path) {
         Ok(exit) => exit,
         Err(Failed { exit, text }) => {

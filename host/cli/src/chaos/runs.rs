@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// A run that can't be judged.
@@ -155,10 +156,24 @@ fn spawn(mut command: Command, folder: &Path, name: &str) -> Result<Child, Faile
     command.spawn().map_err(|e| failed("can't start a host", &e))
 }
 
+/// The user wants it to end: no child and no folder is left behind.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on Ctrl-C ends the runs.
+pub(super) fn take_interrupts() {
+    if let Err(error) = ctrlc::set_handler(|| INTERRUPTED.store(true, Relaxed)) {
+        tell!("warning: signals are not handled: {error}");
+    }
+}
+
 /// Waits so long; none when it still runs.
 fn wait(child: &mut Child, pause: Duration) -> Result<Option<ExitStatus>, Failed> {
     let until = Instant::now() + pause;
     loop {
+        if INTERRUPTED.load(Relaxed) {
+            child.kill().and_then(|()| child.wait()).map_err(|e| failed("can't kill a host", &e))?;
+            return Err(Failed { exit: crate::INTERRUPTED, text: "interrupted".to_owned() });
+        }
         match child.try_wait() {
             Ok(Some(status)) => return Ok(Some(status)),
             Ok(None) if Instant::now() >= until => return Ok(None),
