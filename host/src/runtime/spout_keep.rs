@@ -21,8 +21,10 @@ use std::time::Duration;
 
 /// How many times `max-spout-pending` messages may lie above the last durable checkpoint.
 const SPAN: u64 = 16;
-/// How often there is a checkpoint while something moves.
-const INTERVAL: Duration = Duration::from_secs(1);
+/// How often there is a checkpoint while something moves: what was done since comes again after a kill.
+const INTERVAL: Duration = Duration::from_millis(250);
+/// How long after one that could not be written.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The keeping side of a spout task.
 pub(super) struct Keeping {
@@ -118,7 +120,7 @@ impl SpoutTask {
             Kept::NotSaved => {
                 keeping.saving = false;
                 keeping.moved = true;
-                keeping.not_before = now.after(INTERVAL);
+                keeping.not_before = now.after(PAUSE);
             }
             Kept::Unwritable => keeping.unwritable = true,
             Kept::Buried(slots) => {
