@@ -21,12 +21,15 @@ fn poisoned(topology: &str, lines: usize) -> Cli {
 }
 
 fn letters(cli: &Cli) -> Vec<Value> {
-    let text = cli.read(&format!("{DATA}/dead-letters.jsonl"));
-    let all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let all: Vec<Value> = all.collect();
-    let over: BTreeSet<String> =
-        all.iter().filter(|l| l.get("tombstone").is_some()).map(|l| l["id"].to_string()).collect();
-    all.into_iter().filter(|l| !over.contains(&l["id"].to_string())).collect()
+    let mut live: Vec<Value> = vec![];
+    for line in cli.read(&format!("{DATA}/dead-letters.jsonl")).lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        live.retain(|letter| letter["id"] != line["id"]);
+        if line.get("tombstone").is_none() {
+            live.push(line);
+        }
+    }
+    live
 }
 
 #[test]
@@ -168,4 +171,64 @@ fn letters_of_standard_input_are_of_their_run() {
     let all = letters(&cli);
     assert_eq!(all.len(), 2, "{all:#?}");
     assert!(all.iter().all(|letter| letter["position"]["line"] == 2));
+}
+
+/// The letter of a torn line must not stand for the line that it grew into.
+#[test]
+fn a_line_that_grows_after_its_letter_is_read_again() {
+    let manifest = copy("format = \"json\"\nfields = [\"line\"]", "");
+    let cli = Cli::new(&manifest);
+    cli.file("in.txt", "{\"line\":\"one\"}\n{\"line\":\"tw");
+    assert_eq!(number(&cli.report(1), &["messages", "dead_lettered"]), 1);
+    cli.file("more", "");
+    let mut file = std::fs::OpenOptions::new().append(true).open(cli.path("in.txt")).unwrap();
+    std::io::Write::write_all(&mut file, b"o\"}\n{\"line\":\"three\"}\n").unwrap();
+    cli.report(0);
+    let rows: Vec<String> = cli.read("out.jsonl").lines().map(str::to_owned).collect();
+    assert_eq!(rows, ["{\"line\":\"one\"}", "{\"line\":\"two\"}", "{\"line\":\"three\"}"]);
+}
+
+/// Letters of an input that was replaced stand for nothing in the new one, also when the first run over that is killed.
+#[test]
+fn letters_of_a_replaced_input_hide_nothing_of_the_new_one() {
+    let cli = poisoned("", 20);
+    cli.report(1);
+    assert_eq!(letters(&cli).len(), 2);
+    let line = |i| if i % 10 == 3 { format!("POISON {i}\n") } else { format!("LINE {i}\n") };
+    cli.file("in.txt", (0..20).map(line).collect::<String>());
+    // As after a run with --reset that died before its first checkpoint.
+    std::fs::remove_file(cli.path(&format!("{DATA}/checkpoints/lines.0.checkpoint"))).unwrap();
+    let report = cli.report_of(&["--set", "bolts.eat.config.poison=POISON"], 1);
+    assert_eq!(number(&report, &["messages", "read"]), 20, "none is passed over");
+    let kept: BTreeSet<String> =
+        letters(&cli).iter().map(|letter| letter["fields"]["line"].to_string()).collect();
+    let expected = [3, 13].map(|i| format!("\"POISON {i}\"")).into_iter().collect();
+    assert_eq!(kept, expected, "the new messages' letters took the places of the old ones'");
+}
+
+#[test]
+fn a_data_folder_belongs_to_one_topology() {
+    let cli = Cli::new(&endless("kind = \"null\""));
+    cli.run(&["run", "--limit", "10", "--data-dir", "shared"]).check(0);
+    let checkpoint = || cli.read("shared/checkpoints/feed.0.checkpoint");
+    let before = checkpoint();
+    for reset in [&[][..], &["--reset"]] {
+        let set = ["run", "--limit", "10", "--data-dir", "shared", "--set", "topology.name=other"];
+        let ran = cli.run(&[&set[..], reset].concat());
+        ran.check(3);
+        ran.says(&["belongs to topology `endless`", "`other`", "--data-dir"]);
+        assert_eq!(checkpoint(), before, "nothing of it is touched");
+    }
+}
+
+#[test]
+fn a_file_whose_name_is_no_text_is_an_error() {
+    use std::os::unix::ffi::OsStrExt;
+    let cli = Cli::new(&copy("", "").replace("in.txt", "in/*.txt"));
+    std::fs::create_dir(cli.path("in")).unwrap();
+    cli.file("in/a.txt", "one\n");
+    std::fs::write(cli.path("in").join(std::ffi::OsStr::from_bytes(b"b\xff.txt")), "two\n").unwrap();
+    let ran = cli.run(&["run", "--until-drained"]);
+    ran.check(2);
+    ran.says(&["not UTF-8", "rename it"]);
 }

@@ -283,7 +283,11 @@ impl Loaded {
         let keep = match &options.data_dir {
             None => None,
             Some(path) => {
-                let folder = DataDir::open(path, options.reset)?;
+                let folder = DataDir::open(path, false)?;
+                folder.bind(&plan.topology.name)?;
+                if options.reset {
+                    folder.reset()?;
+                }
                 Some(Keep::open(folder, &plan.topology, options.reset)?)
             }
         };

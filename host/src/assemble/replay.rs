@@ -45,6 +45,7 @@ impl Loaded {
     pub fn replay(mut self, data_dir: &Path, filter: &Filter) -> Result<Replaying, StartError> {
         let plan = self.plan.as_ref().ok_or(StartError::Mistakes)?;
         let folder = DataDir::take(data_dir)?;
+        folder.bind(&plan.topology.name)?;
         let files = Arc::new(SystemFiles);
         let most = plan.topology.dead_letters_max_bytes;
         let letters = DeadLetters::open(files, &folder.layout().dead_letters(), most)?;

@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub const VERSION: u32 = 1;
 /// A number is shorter.
 const NUMBER_BYTES: u64 = 64;
+/// So is a name.
+const NAME_BYTES: u64 = 4096;
 /// What can be there before `VERSION` is, after a crash.
 const EARLY: [&str; 2] = ["lock", "VERSION.new"];
 
@@ -70,6 +72,11 @@ impl Layout {
     /// State of bolts.
     pub fn state(&self) -> PathBuf {
         self.root.join("state")
+    }
+
+    /// The name of the topology that it belongs to.
+    pub fn topology(&self) -> PathBuf {
+        self.root.join("topology")
     }
 
     /// The report of the last run.
@@ -129,14 +136,23 @@ impl DataDir {
         for folder in [layout.checkpoints(), layout.state()] {
             make_folder(&folder).map_err(|error| DurableError::of(&folder, "made", &error))?;
         }
-        if reset {
-            remove_checkpoints(&layout.checkpoints())?;
-        }
         let synced = SystemFiles.sync_folder(root);
         synced.map_err(|error| DurableError::of(root, "made durable", &error))?;
         // The folder above may be another's, and its entry is there or is made again.
         drop(root.parent().map(|above| SystemFiles.sync_folder(above)));
-        Ok(DataDir { layout, _lock: lock })
+        let folder = DataDir { layout, _lock: lock };
+        if reset {
+            folder.reset()?;
+        }
+        Ok(folder)
+    }
+
+    /// Removes the checkpoints; the dead letters stay.
+    ///
+    /// # Errors
+    /// The disk fails.
+    pub fn reset(&self) -> Result<(), DurableError> {
+        remove_checkpoints(&self.layout.checkpoints())
     }
 
     /// Takes a folder that a host made, for a tool that changes what is in it.
@@ -147,6 +163,30 @@ impl DataDir {
         let layout = Layout::look(root)?;
         let lock = take_lock(root, "nothing else may change what is in it: stop that one first")?;
         Ok(DataDir { layout, _lock: lock })
+    }
+
+    /// Binds the folder to a topology: what one has saved means nothing to another.
+    ///
+    /// # Errors
+    /// It is another one's, or the disk fails.
+    pub fn bind(&self, topology: &str) -> Result<(), DurableError> {
+        let path = self.layout.topology();
+        let failed = |error: io::Error| DurableError::of(&path, "read", &error);
+        match SystemFiles.read(&path, NAME_BYTES) {
+            Ok(bytes) if String::from_utf8_lossy(&bytes).trim() == topology => Ok(()),
+            Ok(bytes) => Err(DurableError(format!(
+                "the data folder `{}` belongs to topology `{}`, and this is `{topology}`; name another folder with \
+                 --data-dir, or, if the topology was renamed, write its new name into `{}`",
+                self.layout.root().display(),
+                String::from_utf8_lossy(&bytes).trim().escape_debug(),
+                path.display()
+            ))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let written = replace(&SystemFiles, &path, format!("{topology}\n").as_bytes());
+                written.map_err(|error| DurableError::of(&path, "written", &error))
+            }
+            Err(error) => Err(failed(error)),
+        }
     }
 
     /// Where things are in it.

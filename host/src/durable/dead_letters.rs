@@ -53,6 +53,7 @@ impl DeadLetters {
     }
 
     /// Writes letters, except of messages that have one already, and makes them durable; answers how many it wrote.
+    /// A letter with other bytes is another message's, of a source that was changed since: it is replaced.
     /// When this returns without error, each of the messages has its letter; else none has one that it had not before.
     ///
     /// # Errors
@@ -64,9 +65,16 @@ impl DeadLetters {
         let mut new = HashMap::new();
         for letter in letters {
             let key = key(&letter.id);
-            if !self.letters.index.contains_key(&key) && !new.contains_key(&key) {
-                new.insert(key, self.enter(letter));
+            if new.contains_key(&key) {
+                continue;
             }
+            match self.letters.get(&letter.id) {
+                Ok(Some(old)) if old.bytes == letter.bytes => continue,
+                Ok(None) if !self.letters.index.contains_key(&key) => {}
+                // Also one that is damaged: it says nothing any more.
+                _ => Tombstone::FailedAgain.encode(&letter.id, letter.time, &mut self.batch),
+            }
+            new.insert(key, self.enter(letter));
         }
         self.write(new)
     }

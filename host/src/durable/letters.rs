@@ -171,13 +171,13 @@ impl Letters {
     ///
     /// # Errors
     /// The file can't be read.
-    pub fn positions(&self, spout: &str, mut f: impl FnMut(&Value)) -> Result<(), DurableError> {
+    pub fn positions(&self, spout: &str, mut f: impl FnMut(&Value, &[u8])) -> Result<(), DurableError> {
         let filter = Filter { spout: Some(spout.to_owned()), ..Filter::default() };
         if self.is_empty() {
             return Ok(());
         }
         self.visit(&filter, |letter, _| {
-            f(&letter.position);
+            f(&letter.position, &letter.bytes);
             Ok(())
         })
     }

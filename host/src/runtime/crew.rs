@@ -167,7 +167,7 @@ fn opened(
         if !saved.is_empty() {
             code.restore(&saved).map_err(failed)?;
         }
-        keep.each_dead(name, |position| code.pass_over(position))?;
+        keep.each_dead(name, |position, bytes| code.pass_over(position, bytes))?;
     }
     code.activate().map_err(failed)?;
     Ok(code)

@@ -80,8 +80,8 @@ impl Keep {
         self.checkpoints.as_ref().map_or(Ok(vec![]), |checkpoints| checkpoints.load(spout))
     }
 
-    /// Calls `f` with the position of each message of a spout that has a dead letter.
-    pub(super) fn each_dead(&self, spout: &str, f: impl FnMut(&Value)) -> Result<(), DurableError> {
+    /// Calls `f` with the position and bytes of each message of a spout that has a dead letter.
+    pub(super) fn each_dead(&self, spout: &str, f: impl FnMut(&Value, &[u8])) -> Result<(), DurableError> {
         if self.pass_over { self.letters.lock().letters().positions(spout, f) } else { Ok(()) }
     }
 

@@ -212,7 +212,35 @@ fn is_glob(pattern: &str) -> bool {
     pattern.contains(['*', '?', '['])
 }
 
+/// Names that are no text make the library panic that expands globs; and nobody could name such a file in an error.
+fn refuse_foreign_names(base: &Path, pattern: &str) -> Result<(), String> {
+    let at = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
+    let (fixed, rest) = pattern.split_at(pattern[..at].rfind('/').map_or(0, |slash| slash + 1));
+    let levels = if rest.contains("**") { usize::MAX } else { rest.split('/').count() };
+    let start = base.join(fixed);
+    let mut folders = vec![(start, levels)];
+    while let Some((folder, levels)) = folders.pop() {
+        let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+        // What can't be read is said when the glob comes to it.
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            if entry.file_name().to_str().is_none() {
+                let name = entry.file_name();
+                let (name, folder) = (name.to_string_lossy(), folder.display());
+                return Err(format!(
+                    "glob `{pattern}`: the name of the file `{name}` in `{folder}` is not UTF-8; rename it, or move it away"
+                ));
+            }
+            if levels > 1 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push((entry.path(), levels - 1));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn expand_glob(pattern: &str, base: &Path, files: &mut BTreeMap<String, PathBuf>) -> Result<(), String> {
+    refuse_foreign_names(base, pattern)?;
     // The folder's own name is no pattern, whatever is in it.
     let escaped = PathBuf::from(glob::Pattern::escape(&base.to_string_lossy())).join(pattern);
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };

@@ -14,7 +14,7 @@ use super::pace::Pace;
 use super::words::{Vocabulary, WORD_BYTES, spell};
 use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::manifest::kinds::{Generate, RandomField};
-use anchorbolt_core::port::{Next, Spout, SpoutContext, SpoutError, SpoutOutput};
+use anchorbolt_core::port::{Next, Spout, SpoutContext, SpoutError, SpoutOutput, encode_rows};
 use anchorbolt_row::{Raw, RowWriter, write_row};
 use progress::Progress;
 use serde_json::Value;
@@ -110,8 +110,12 @@ impl Spout for GenerateSpout {
         self.progress.restore(saved).map_err(SpoutError::Input)
     }
 
-    fn pass_over(&mut self, position: &Value) {
-        if let Some(seq) = position.as_u64() {
+    fn pass_over(&mut self, position: &Value, bytes: &[u8]) {
+        let Some(seq) = position.as_u64() else { return };
+        // Of another seed, it was another message.
+        let mut row = vec![];
+        self.rows.write(seq, &mut row);
+        if encode_rows([(0, &row[..])].into_iter()) == bytes {
             self.progress.pass_over(seq);
         }
     }

@@ -24,9 +24,7 @@ use super::splitter::Splitter;
 use super::taker::{LineTaker, Numbering, first_field, revive};
 use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::manifest::kinds::Lines;
-use anchorbolt_core::port::{
-    Context, Next, Spout, SpoutContext, SpoutError, SpoutOutput, Waker, encode_rows,
-};
+use anchorbolt_core::port::{Context, Next, Spout, SpoutContext, SpoutError, SpoutOutput, Waker};
 use parking_lot::Mutex;
 use progress::Progress;
 use reading::{ReadFile, Reading, Seen};
@@ -74,6 +72,13 @@ impl LinesSpout {
     /// The files of all tasks in the order of their numbers, once it is open.
     pub fn files(&self) -> &[InputFile] {
         &self.files
+    }
+
+    /// The bytes of the line at this place, without its end; of one over the limit the first.
+    fn line(&self, number: usize, at: u64) -> Result<Vec<u8>, String> {
+        let file = self.files.get(number).ok_or("it has no such file")?;
+        let opened = files::open(file)?;
+        files::line_at(&opened, at, self.tuple_bytes_max).map_err(|error| error.to_string())
     }
 
     /// Which of this task's files has this number.
@@ -137,13 +142,18 @@ impl Spout for LinesSpout {
         Ok(())
     }
 
-    fn pass_over(&mut self, position: &Value) {
+    fn pass_over(&mut self, position: &Value, bytes: &[u8]) {
         let (Some(path), Some(offset)) = (position["path"].as_str(), position["offset"].as_u64()) else {
             return;
         };
-        let place = resume::number(&self.files, path).and_then(|number| self.place(number));
-        let Some(begin) = place.and_then(|place| self.begin.get_mut(place)) else { return };
-        if !begin.done.is_done(offset) {
+        let Some(number) = resume::number(&self.files, path) else { return };
+        let Some(place) = self.place(number) else { return };
+        if self.begin.get(place).is_none_or(|begin| begin.done.is_done(offset)) {
+            return;
+        }
+        // A line that has grown since, or one of another file, is another message.
+        let same = self.line(number, offset).is_ok_and(|line| line == bytes);
+        if let Some(begin) = self.begin.get_mut(place).filter(|_| same) {
             begin.over.push(offset);
         }
     }
@@ -167,15 +177,11 @@ impl Spout for LinesSpout {
     }
 
     fn source_bytes(&self, id: MessageId, rows: &[(u32, &[u8])]) -> Vec<u8> {
-        let file = usize::try_from(id.high()).ok().and_then(|number| self.files.get(number));
-        let Some(file) = file else { return encode_rows(rows.iter().copied()) };
-        let line = files::open(file).and_then(|opened| {
-            files::line_at(&opened, id.low(), self.tuple_bytes_max).map_err(|error| error.to_string())
-        });
-        line.map_err(|error| {
-            tracing::warn!(file = file.shown, at = id.low(), "a line can't be read again: {error}")
+        let number = usize::try_from(id.high()).unwrap_or(usize::MAX);
+        self.line(number, id.low()).unwrap_or_else(|error| {
+            tracing::warn!(at = id.low(), "a line can't be read again: {error}");
+            first_field(rows)
         })
-        .unwrap_or_else(|()| first_field(rows))
     }
 
     fn revive(&mut self, id: MessageId, bytes: &[u8], out: &mut SpoutOutput) -> Result<(), String> {

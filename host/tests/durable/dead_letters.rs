@@ -111,7 +111,7 @@ fn filters_take_what_they_name() {
     let both = Filter { classes: vec![Class::Trap], component: Some("count".to_owned()), ..any() };
     assert_eq!(taken(both.clone()), [2]);
     let mut positions = Vec::new();
-    letters.letters().positions("words", |position| positions.push(position.clone())).unwrap();
+    letters.letters().positions("words", |position, _| positions.push(position.clone())).unwrap();
     assert_eq!(positions, [json!({ "path": "a.md", "offset": 1 })]);
     let mut exported = Vec::new();
     assert_eq!(letters.letters().export(&both, &mut exported).unwrap(), 1);

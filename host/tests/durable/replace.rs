@@ -47,7 +47,13 @@ fn the_new_letter_is_live_at_its_own_place_and_the_old_one_is_over() {
         "the last counts, also of a new one"
     );
     assert_eq!(open(&path).letters().get(&letter(4).id).unwrap(), Some(again(4, 2)));
-    assert_eq!(letters.put(&[again(1, 4)]).unwrap(), 0, "it has a letter");
+    assert_eq!(
+        letters.put(&[Letter { bytes: again(1, 3).bytes, ..again(1, 4) }]).unwrap(),
+        0,
+        "it has a letter"
+    );
+    assert_eq!(letters.put(&[again(2, 4)]).unwrap(), 1, "with other bytes it is another message's");
+    assert_eq!(open(&path).letters().get(&letter(2).id).unwrap(), Some(again(2, 4)));
     letters.retire(&[letter(1).id], Tombstone::Replayed, moment(9)).unwrap();
     assert!(!open(&path).letters().contains(&letter(1).id));
     assert_eq!(letters.put(&[again(1, 5)]).unwrap(), 1);
@@ -127,7 +133,7 @@ fn a_tombstone_without_its_letter_does_not_outlive_the_old_one() {
     letters.retire(&[letter(1).id], Tombstone::Purged, moment(9)).unwrap();
     assert!(open(&path).letters().is_empty());
     letters.put(&[again(1, 2)]).unwrap();
-    assert_eq!(letters.put(&[again(1, 3)]).unwrap(), 0);
+    assert_eq!(letters.put(&[Letter { bytes: again(1, 2).bytes, ..again(1, 3) }]).unwrap(), 0);
     assert_eq!(open(&path).letters().get(&letter(1).id).unwrap(), Some(again(1, 2)));
     assert_eq!(Letters::look(&SystemFiles, &path).unwrap().unwrap().len(), 1);
 }
@@ -164,11 +170,17 @@ fn run(seed: u64) {
         }
         let before = disk.content(path);
         let offsets: BTreeSet<u64> = (0..rng.usize(1..4)).map(|_| rng.u64(0..12)).collect();
-        let batch: Vec<Letter> = offsets.iter().map(|offset| again(*offset, version)).collect();
+        let mut batch: Vec<Letter> = offsets.iter().map(|offset| again(*offset, version)).collect();
         let mut then = is.clone();
         let done = match rng.u32(0..4) {
             0 => {
-                offsets.iter().for_each(|offset| _ = then.entry(*offset).or_insert(version));
+                for (offset, letter) in offsets.iter().zip(&mut batch) {
+                    // The same message once more, or another one of a source that was changed.
+                    match is.get(offset).filter(|_| rng.bool()) {
+                        Some(old) => letter.bytes = again(*offset, *old).bytes,
+                        None => _ = then.insert(*offset, version),
+                    }
+                }
                 letters.put(&batch).map(drop)
             }
             1 => {

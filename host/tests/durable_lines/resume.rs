@@ -198,18 +198,19 @@ fn messages_with_a_dead_letter_are_passed_over() {
     task.ack(&["two"]);
     let saved = task.killed();
     let mut task = start_share(dir.path(), (0, 1), false, &saved).unwrap();
-    for position in [
-        json!({ "path": "a.txt", "offset": 0 }),
-        json!({ "path": "a.txt", "offset": 13 }),
-        json!({ "path": "a.txt", "offset": 13 }),
-        json!({ "path": "b.txt", "offset": 0 }),
-        json!(17),
-        json!(null),
+    for (position, bytes) in [
+        (json!({ "path": "a.txt", "offset": 0 }), "zero"),
+        (json!({ "path": "a.txt", "offset": 13 }), "three"),
+        (json!({ "path": "a.txt", "offset": 13 }), "three"),
+        (json!({ "path": "a.txt", "offset": 5 }), "on"),
+        (json!({ "path": "b.txt", "offset": 0 }), "zero"),
+        (json!(17), ""),
+        (json!(null), ""),
     ] {
-        task.spout.pass_over(&position);
+        task.spout.pass_over(&position, bytes.as_bytes());
     }
     task.spout.activate().unwrap();
-    assert_eq!(texts(&task.rest()), ["one"]);
+    assert_eq!(texts(&task.rest()), ["one"], "what has other bytes now is another message");
     task.ack_all();
     assert_eq!(start(dir.path(), &task.killed()).unwrap().rest(), []);
 }

@@ -161,10 +161,11 @@ pub trait Spout: Send {
         let _ = saved;
         Ok(())
     }
-    /// After `restore` and before `activate`: the message at this position is over, as its dead letter shows. One of
-    /// another task's part of the source is nothing to this one.
-    fn pass_over(&mut self, position: &serde_json::Value) {
-        let _ = position;
+    /// After `restore` and before `activate`: the message at this position, which had these
+    /// [bytes](Spout::source_bytes), is over, as its dead letter shows. One of another task's part of the source is
+    /// nothing to this one, nor is one that has other bytes now: it is another message.
+    fn pass_over(&mut self, position: &serde_json::Value, bytes: &[u8]) {
+        let _ = (position, bytes);
     }
     /// What `restore` is to be given after a restart; none if the source can't be read again.
     fn snapshot(&mut self) -> Option<Vec<u8>> {
