@@ -6,6 +6,7 @@
 pub mod artifacts;
 pub mod native;
 pub mod pipeline;
+pub mod simulation;
 pub mod text;
 pub mod topology;
 

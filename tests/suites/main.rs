@@ -18,5 +18,6 @@ mod orders;
 mod overload;
 mod poison;
 mod retry;
+mod simulation;
 mod timeouts;
 mod word_count;

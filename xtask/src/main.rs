@@ -1,7 +1,7 @@
-//! The tasks of this repository: `cargo xtask guests`, `demo`, `test` and `tidy`.
+//! The tasks of this repository: `cargo xtask guests`, `demo`, `simulate`, `test` and `tidy`.
 //!
 //! In: arguments. Out: exit code 0, or 1 with one text that says what is wrong and how to mend it. Which module
-//! may use which, in arrows: `main -> demo, test -> guests -> sh`, `test -> tidy`, `demo -> words`. Invariant: no
+//! may use which, in arrows: `main -> demo, test, simulate -> guests -> sh`, `test -> tidy`, `demo -> words`. Invariant: no
 //! dependencies, so that this crate is built in a second.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task prints")]
@@ -9,6 +9,7 @@
 mod demo;
 mod guests;
 mod sh;
+mod simulate;
 mod test;
 mod tidy;
 mod words;
@@ -22,6 +23,8 @@ Tasks of this repository:
   cargo xtask test               everything that must pass, cheapest first
   cargo xtask test --only STEP   one step of it; may be given several times
   cargo xtask test --list        the steps
+  cargo xtask simulate           random topologies, faults and kills for a minute; --for 2h for longer
+  cargo xtask simulate --seed N  the case of one seed; --trace shows every step
   cargo xtask guests             build the example bolts and the guests of the tests
   cargo xtask tidy               only the rules of the house: sizes, docs, imports, dependencies
 ";
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         }
         ["demo", files @ ..] => demo::demo(files),
         ["test", options @ ..] => test::test(options),
+        ["simulate", options @ ..] => simulate::simulate(options),
         ["guests"] => guests::all(),
         ["tidy"] => tidy::tidy(),
         other => Err(format!("there is no task `{}`\n\n{HELP}", other.join(" "))),

@@ -87,7 +87,9 @@ fn clippy() -> Result<()> {
 }
 
 fn tests() -> Result<()> {
-    sh::run(sh::cargo("test").arg("--workspace"))
+    // A minute of fresh seeds for the simulation, which takes a third of it by itself.
+    let seconds = std::env::var("ANCHORBOLT_SIMULATE_SECONDS").unwrap_or_else(|_| "60".to_owned());
+    sh::run(sh::cargo("test").arg("--workspace").env("ANCHORBOLT_SIMULATE_SECONDS", seconds))
 }
 
 fn docs() -> Result<()> {

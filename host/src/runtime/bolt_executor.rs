@@ -149,7 +149,9 @@ impl BoltExecutor {
             return Step::Again;
         }
         self.publish();
-        Step::Wait(self.tasks.iter().filter_map(BoltTask::next_due).min())
+        // With something in the outbox nothing is due before there is room for it, which wakes.
+        let dues = self.tasks.iter().filter_map(BoltTask::next_due);
+        Step::Wait(dues.min().filter(|_| pushed))
     }
 
     fn close(&mut self) {

@@ -142,13 +142,14 @@ impl BoltTask {
         matches!(self.circuit, Circuit::Waiting(_))
     }
 
-    /// When it has to be looked at again without a message: its tick, or the end of its backoff.
+    /// When it has to be looked at again without a message: at the end of its backoff, else at its tick. A task that
+    /// takes nothing does not tick either.
     pub(crate) fn next_due(&self) -> Option<Time> {
-        let waiting = match self.circuit {
+        match self.circuit {
             Circuit::Waiting(until) => Some(until),
-            _ => None,
-        };
-        [waiting, self.next_tick].into_iter().flatten().min()
+            Circuit::Paused => None,
+            Circuit::Closed | Circuit::DeadLetter => self.next_tick,
+        }
     }
 
     /// Hands it a batch; only when it has none in hand.

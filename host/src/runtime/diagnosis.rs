@@ -5,7 +5,7 @@
 use super::env::Env;
 use anchorbolt_core::failure::{Class, Cost, Failure};
 use anchorbolt_core::ids::{RootId, TaskId, Time};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 /// Who holds a tree's tuple, since when.
@@ -82,7 +82,7 @@ pub(crate) fn stalled(env: &Env) -> Option<(String, usize)> {
         task.for_each_held(&mut |_, _| n += 1);
         (task.name().0.to_owned(), n)
     };
-    let mut by_bolt: HashMap<String, usize> = HashMap::new();
+    let mut by_bolt: BTreeMap<String, usize> = BTreeMap::new();
     for (name, n) in env.holders.iter().map(held) {
         *by_bolt.entry(name).or_default() += n;
     }

@@ -65,6 +65,8 @@ pub(crate) struct Inbox {
     bounds: Bounds,
     unparker: Unparker,
     poked: AtomicBool,
+    /// As the unparker's own mark, which can't be looked at: for a topology without threads.
+    woken: AtomicBool,
 }
 
 impl Inbox {
@@ -81,7 +83,7 @@ impl Inbox {
             producers: Vec::new(),
             parked: false,
         };
-        Inbox { state: Mutex::new(state), bounds, unparker, poked: false.into() }
+        Inbox { state: Mutex::new(state), bounds, unparker, poked: false.into(), woken: false.into() }
     }
 
     /// Puts a batch in, or says why not. `producer` is woken when there is room again.
@@ -132,7 +134,17 @@ impl Inbox {
     /// Wakes the executor: a spout has something.
     pub(crate) fn poke(&self) {
         self.poked.store(true, Release);
-        self.unparker.unpark();
+        self.unpark();
+    }
+
+    /// Whether its executor would not sleep now, or not any more.
+    pub(crate) fn is_woken(&self) -> bool {
+        self.woken.load(Acquire)
+    }
+
+    /// The executor goes on.
+    pub(crate) fn wake_is_taken(&self) {
+        self.woken.store(false, Release);
     }
 
     /// Whether it was poked since this was last asked.
@@ -161,7 +173,7 @@ impl Inbox {
         if !state.producers.is_empty() {
             let producers = std::mem::take(&mut state.producers);
             drop(state);
-            producers.iter().for_each(|producer| producer.unparker.unpark());
+            producers.iter().for_each(|producer| producer.unpark());
         }
         Some(batch)
     }
@@ -184,8 +196,14 @@ impl Inbox {
 
     /// Tuples that wait.
     pub(crate) fn queued(&self) -> usize {
+        let (data, cycle) = self.queues();
+        data + cycle
+    }
+
+    /// Tuples that wait, and those on edges that close a cycle.
+    pub(crate) fn queues(&self) -> (usize, usize) {
         let state = self.state.lock();
-        state.tuples + state.cycle.iter().map(Batch::len).sum::<usize>()
+        (state.tuples, state.cycle.iter().map(Batch::len).sum())
     }
 
     /// Whether nothing waits and the executor sleeps.
@@ -197,7 +215,12 @@ impl Inbox {
     fn wake(&self, mut state: parking_lot::MutexGuard<'_, State>) {
         if std::mem::take(&mut state.parked) {
             drop(state);
-            self.unparker.unpark();
+            self.unpark();
         }
+    }
+
+    fn unpark(&self) {
+        self.woken.store(true, Release);
+        self.unparker.unpark();
     }
 }

@@ -21,7 +21,7 @@ use super::seat::{Seat, owners, seats_of, sit};
 use super::shared::{Directories, TaskShared};
 use super::spout_executor::SpoutExecutor;
 use super::spout_task::SpoutTask;
-use super::stepped::{Seated, Stepped};
+use super::stepped::{Controller, Seated, Stepped};
 use super::track::{TrackMap, Tracker};
 use crate::durable::DurableError;
 use crate::telemetry::BoltCounters;
@@ -129,7 +129,7 @@ pub fn launch_stepped(plan: Plan, parts: Parts) -> Result<Stepped, LaunchError> 
         inbox: m.inbox,
         state: Step::Again,
     });
-    Ok(Stepped { controls, seated: seated.collect(), events, drain })
+    Ok(Stepped { controls, seated: seated.collect(), events, drain, controller: Controller::default() })
 }
 
 /// An executor with its place, not yet on a thread.

@@ -217,5 +217,8 @@ impl Running {
 pub(super) fn ended(controls: &Controls, outcome: Outcome) -> Ended {
     let Outcome { unfinished, stopped, spout_error, broken } = outcome;
     let unwritten = controls.keep.as_ref().and_then(|keep| keep.problem());
-    Ended { report: controls.watch.report(), unfinished, stopped, spout_error, broken, unwritten }
+    let report = controls.watch.report();
+    // A spout that had no turn before the drain was over has read until it was closed.
+    let unfinished = unfinished || report.totals().pending > 0;
+    Ended { report, unfinished, stopped, spout_error, broken, unwritten }
 }

@@ -39,13 +39,17 @@ impl SpoutTask {
         let room = if self.parts.tracking { state.messages.room() } else { TURN_MESSAGES };
         *full = room == 0;
         let span = self.keeping.as_ref().map_or(u64::MAX, |keeping| keeping.room(state));
-        let budget = room.min(TURN_MESSAGES).min(usize::try_from(span).unwrap_or(usize::MAX));
-        let granted = if budget == 0 { 0 } else { self.claim(budget) };
-        if granted == 0 {
+        // What the spout owes was read before: others may wait for its end, and no quota is for it.
+        let owed = state.messages.owed().min(room).min(TURN_MESSAGES);
+        let budget = room.min(TURN_MESSAGES).min(usize::try_from(span).unwrap_or(usize::MAX)).max(owed);
+        let claimed = if budget == owed { 0 } else { self.claim(budget - owed) };
+        if owed + claimed == 0 {
+            // With none left of the quota the task waits: another may give some back.
+            self.idle_until = if budget > 0 { Some(None) } else { self.idle_until };
             return false;
         }
         let before = state.messages.counts().read;
-        let next = state.spout.next(&mut self.output, granted);
+        let next = state.spout.next(&mut self.output, owed + claimed);
         let mut output = std::mem::take(&mut self.output);
         self.take_output(state, &mut output, now);
         output.clear();
@@ -54,7 +58,7 @@ impl SpoutTask {
         if let (true, Some(keeping)) = (read > 0, &mut self.keeping) {
             keeping.moved();
         }
-        self.account(granted, read, map);
+        self.account(claimed, read, map);
         let more = next == Ok(Next::More);
         match next {
             Ok(Next::More) => {}
@@ -75,26 +79,22 @@ impl SpoutTask {
         self.idle_until.is_some()
     }
 
-    /// Claims messages of what the run may still read. With none left the task waits: another may give
-    /// some back.
-    fn claim(&mut self, budget: usize) -> usize {
+    /// Claims messages of what the run may still read.
+    fn claim(&self, budget: usize) -> usize {
         if self.env.quota.load(Relaxed) == u64::MAX {
             return budget;
         }
         let take = |left: u64| Some(left.saturating_sub(budget as u64));
         let left = self.env.quota.fetch_update(Relaxed, Relaxed, take).unwrap_or(0);
-        if left == 0 {
-            self.idle_until = Some(None);
-        }
         left.min(budget as u64) as usize
     }
 
     /// Gives back what was claimed and not read, and says when the run has read all that it may.
-    fn account(&self, granted: usize, read: u64, map: &TrackMap) {
+    fn account(&self, claimed: usize, read: u64, map: &TrackMap) {
         if self.env.quota.load(Relaxed) == u64::MAX {
             return;
         }
-        let unread = (granted as u64).saturating_sub(read);
+        let unread = (claimed as u64).saturating_sub(read);
         if unread > 0 {
             self.env.quota.fetch_add(unread, Relaxed);
             map.spouts.iter().for_each(|spout| spout.poke());

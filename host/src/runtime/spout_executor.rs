@@ -78,6 +78,7 @@ impl SpoutExecutor {
             all.worked |= turn.worked;
             all.full |= turn.full;
             all.due = [all.due, turn.due].into_iter().flatten().min();
+            all.emit_due = [all.emit_due, turn.emit_due].into_iter().flatten().min();
         }
         all
     }
@@ -96,10 +97,9 @@ impl SpoutExecutor {
     }
 
     fn wait(&mut self, turn: Turn, pushed: bool) -> Step {
-        let mut due = turn.due;
-        if turn.full && pushed {
-            due = [due, self.watch_stillness()].into_iter().flatten().min();
-        }
+        let still = if turn.full && pushed { self.watch_stillness() } else { None };
+        let emit_due = turn.emit_due.filter(|_| pushed);
+        let due = [turn.due, emit_due, still].into_iter().flatten().min();
         if self.inbox.may_park(false) { Step::Wait(due) } else { Step::Again }
     }
 

@@ -60,6 +60,8 @@ pub(crate) struct Turn {
     pub worked: bool,
     /// When the next is due without a message.
     pub due: Option<Time>,
+    /// When there is something to emit, which has to wait while the outbox is not empty.
+    pub emit_due: Option<Time>,
     /// No room for new messages, and nothing else to do.
     pub full: bool,
 }
@@ -188,7 +190,8 @@ impl SpoutTask {
             keeping.checkpoint(self.parts.owner, &mut state, now);
             checkpoint = keeping.due();
         }
-        turn.due = [deadline, state.messages.next_due(), idle, checkpoint].into_iter().flatten().min();
+        turn.due = [deadline, checkpoint].into_iter().flatten().min();
+        turn.emit_due = [state.messages.next_due(), idle].into_iter().flatten().min();
         drop(state);
         self.send_letters();
         self.send_begins(map, now);

@@ -2,6 +2,9 @@
 //!
 //! In: a choice of the next executor, and a clock that the caller moves. Out: the same run that threads would make,
 //! in the order of the caller's choice, so that a seed repeats it. Nothing sleeps and nothing races.
+//!
+//! Who keeps to [`Stepped::is_awake`] makes only steps that threads would make: a wake-up that is lost shows. The
+//! caller may step others too, as a thread may wake for no reason.
 
 use super::clock::{Clock, ManualClock};
 use super::controls::Controls;
@@ -10,7 +13,9 @@ use super::env::Event;
 use super::executor::{Executor, Step};
 use super::inbox::{Command, Inbox};
 use super::running::{Ended, Watch, ended};
+use crate::telemetry::SpoutFigures;
 use anchorbolt_core::ids::Time;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
@@ -29,6 +34,15 @@ pub struct Stepped {
     pub(super) seated: Vec<Seated>,
     pub(super) events: Receiver<Event>,
     pub(super) drain: Drain,
+    pub(super) controller: Controller,
+}
+
+/// What the controller waits for, and what it was told meanwhile.
+#[derive(Default)]
+pub(super) struct Controller {
+    heard: VecDeque<Event>,
+    /// Until when, if it waits.
+    waits: Option<Option<Time>>,
 }
 
 /// A topology that stands still: nothing can move, and nothing is due. With its report.
@@ -63,6 +77,42 @@ impl Stepped {
         self.controls.watch.clone()
     }
 
+    /// The messages and trees of all spouts.
+    pub fn figures(&self) -> SpoutFigures {
+        let mut sum = SpoutFigures::default();
+        self.controls.watch.spouts.iter().for_each(|(_, cell)| sum.add(&cell.figures()));
+        sum
+    }
+
+    /// How many tuples wait for an executor in its bounded queue, and in that of cycles.
+    pub fn queued(&self, executor: usize) -> (usize, usize) {
+        self.seated.get(executor).map_or((0, 0), |seated| seated.inbox.queues())
+    }
+
+    /// Whether a thread would take a step now: it has more to do, was woken, or its moment has come.
+    pub fn is_awake(&mut self, executor: usize) -> bool {
+        let now = self.controls.now();
+        let is_due = |due: Option<Time>| due.is_some_and(|at| at <= now);
+        let Some(seated) = self.seated.get(executor) else {
+            self.controller.heard.extend(self.events.try_iter());
+            return self.controller.waits.is_none_or(is_due) || !self.controller.heard.is_empty();
+        };
+        match seated.state {
+            Step::Again => true,
+            Step::Wait(due) => seated.inbox.is_woken() || is_due(due),
+            Step::Closed => false,
+        }
+    }
+
+    /// Until when an executor waits, if it waits for a moment.
+    pub fn due(&self, executor: usize) -> Option<Time> {
+        match self.seated.get(executor).map(|seated| seated.state) {
+            Some(Step::Wait(due)) => due,
+            Some(_) => None,
+            None => self.controller.waits.flatten(),
+        }
+    }
+
     /// Spouts read no more, what is in flight is drained, then it ends.
     pub fn stop(&self) {
         if self.controls.events.send(Event::Interrupted).is_err() {
@@ -75,6 +125,9 @@ impl Stepped {
         let Some(seated) = self.seated.get_mut(executor) else { return self.control() };
         if seated.state == Step::Closed {
             return Stepping::Closed;
+        }
+        if matches!(seated.state, Step::Wait(_)) {
+            seated.inbox.wake_is_taken();
         }
         seated.state = seated.executor.step();
         match seated.state {
@@ -118,13 +171,23 @@ impl Stepped {
         ended(&self.controls, outcome)
     }
 
+    /// As the loop of [`super::Running::wait`]: one event after each wait.
     fn control(&mut self) -> Stepping {
-        while let Ok(event) = self.events.try_recv() {
+        self.controller.heard.extend(self.events.try_iter());
+        if self.controller.waits.take().is_some()
+            && let Some(event) = self.controller.heard.pop_front()
+        {
             self.drain.hear(event);
         }
         match self.drain.turn() {
             Wait::No => Stepping::Moved,
-            Wait::Event(pause) => Stepping::Waits(pause.map(|pause| self.controls.now().after(pause))),
+            Wait::Event(pause) => {
+                let due = pause.map(|pause| self.controls.now().after(pause));
+                self.controller.waits = Some(due);
+                self.controller.heard.extend(self.events.try_iter());
+                // The next event is heard at once.
+                if self.controller.heard.is_empty() { Stepping::Waits(due) } else { Stepping::Moved }
+            }
             Wait::Over => Stepping::Closed,
         }
     }

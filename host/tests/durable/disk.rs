@@ -104,6 +104,13 @@ impl Disk {
         state.names.get(path).map(|file| state.files[*file].0.clone())
     }
 
+    /// What is in a file if power is lost now.
+    #[allow(dead_code, reason = "the simulation in `tests` looks at this disk too")]
+    pub(crate) fn durable(&self, path: &Path) -> Option<Vec<u8>> {
+        let state = self.0.lock().unwrap();
+        state.durable_names.get(path).map(|file| state.files[*file].1.clone())
+    }
+
     pub(crate) fn put(&self, path: &Path, content: &[u8]) {
         let mut state = self.0.lock().unwrap();
         let file = state.files.len();

@@ -38,7 +38,7 @@ impl Messages {
         }
         message.state = MessageState::WithSpout;
         message.rows.clear();
-        self.places.with_spout += message.places as usize;
+        self.places.owed += 1;
         if self.settings.unique_ids {
             self.table.remember_id(m);
         }
@@ -67,11 +67,10 @@ impl Messages {
 
     /// A row of a pending message came: the next attempt, if the spout owed it.
     pub(super) fn resume(&mut self, m: MessageSlot, now: Time) {
-        let Some(message) = self.table.get(m).filter(|message| message.state == MessageState::WithSpout)
-        else {
+        if self.table.get(m).is_none_or(|message| message.state != MessageState::WithSpout) {
             return;
-        };
-        self.places.with_spout -= message.places as usize;
+        }
+        self.places.owed -= 1;
         if self.settings.unique_ids {
             self.table.forget_id(m);
         }

@@ -68,8 +68,8 @@ struct Places {
     all: usize,
     /// By messages whose trees are under way.
     emitted: usize,
-    /// By messages that the spout said it would emit again.
-    with_spout: usize,
+    /// Messages, not places: those that the spout said it would emit again.
+    owed: usize,
 }
 
 impl Messages {
@@ -94,12 +94,19 @@ impl Messages {
     /// for their retry included. A message of several rows takes as many places.
     ///
     /// A spout that replays by itself must be asked even at the limit, or the messages it owes never come:
-    /// then the room is what it owes, until new ones that it emitted in their stead fill the limit twice.
+    /// then the room is what it owes, until there are twice as many messages as the limit, through new ones that it
+    /// emitted in their stead. Rows don't count for that: what is owed may fill the limit many times with them.
     pub fn room(&self) -> usize {
         match self.limit.effective().saturating_sub(self.places.all) {
-            0 => self.places.with_spout.min((2 * self.limit.most()).saturating_sub(self.places.all)),
+            0 => self.places.owed.min((2 * self.limit.most()).saturating_sub(self.table.len())),
             room => room,
         }
+    }
+
+    /// How many messages the spout said it would emit again and has not: no other bound than [`Messages::room`] may keep
+    /// it from that, since what waits for them may be what makes room.
+    pub fn owed(&self) -> usize {
+        self.places.owed
     }
 
     /// The spout emitted a row with this id: its message, new or pending. Where ids repeat, the rows of one

@@ -120,7 +120,7 @@ impl Messages {
         let places = message.places as usize;
         match message.state {
             MessageState::Emitted => self.places.emitted -= places,
-            MessageState::WithSpout => self.places.with_spout -= places,
+            MessageState::WithSpout => self.places.owed -= 1,
             MessageState::Waiting(_) | MessageState::Exhausted => {}
         }
         let open = u64::from(message.open);

@@ -113,7 +113,7 @@ impl Messages {
             let n = message.places as usize;
             places.all += n;
             places.emitted += if message.state == MessageState::Emitted { n } else { 0 };
-            places.with_spout += if message.state == MessageState::WithSpout { n } else { 0 };
+            places.owed += usize::from(message.state == MessageState::WithSpout);
         }
         if places != self.places {
             return Err(format!("{places:?} are taken, {:?} counted", self.places));

@@ -206,10 +206,12 @@ impl Held {
         }
     }
 
-    /// Takes all tuples kept from earlier calls: their instance died, and what its last call settled does not
-    /// count.
+    /// Takes all tuples kept from earlier calls, by handle: their instance died, and what its last call settled does
+    /// not count.
     pub fn take_kept(&mut self) -> Vec<Kept> {
-        self.kept.drain().map(|(_, kept)| kept).collect()
+        let mut kept: Vec<(u32, Kept)> = self.kept.drain().collect();
+        kept.sort_unstable_by_key(|(handle, _)| *handle);
+        kept.into_iter().map(|(_, kept)| kept).collect()
     }
 
     /// How many tuples are kept from earlier calls.

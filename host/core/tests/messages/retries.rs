@@ -102,6 +102,30 @@ fn a_spout_that_never_replays_what_it_owes_stops_at_twice_its_limit() {
     assert_eq!((id, t.counts().pending), (20, 20));
 }
 
+#[test]
+fn what_a_spout_owes_may_have_more_rows_than_twice_the_limit() {
+    let mut t = Task::new(2, RetryPolicy::default(), true);
+    let mut owed = vec![];
+    for id in 0..2 {
+        let (slot, root) = t.emit(id, b"one");
+        for _ in 0..2 {
+            t.messages.keep_row(slot, 0, b"more");
+            t.open(slot);
+        }
+        owed.push((slot, root));
+    }
+    assert_eq!(t.messages.room(), 0);
+    for (slot, root) in owed {
+        t.fail(root.expect("a tree"), Cost::Fault);
+        t.messages.hand_to_spout(slot);
+    }
+    assert_eq!(
+        (t.messages.room(), t.messages.owed()),
+        (2, 2),
+        "six rows, and the spout is asked for both messages"
+    );
+}
+
 /// STORM-3058: with one message in flight the next must not overtake one that failed.
 #[test]
 fn a_message_that_waits_for_its_retry_keeps_its_place() {
