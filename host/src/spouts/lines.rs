@@ -19,9 +19,9 @@ mod resume;
 mod saved;
 
 use super::feed::{Feed, feed};
-use super::files::{self, InputFile};
+use super::files::{self, FileIdentity, InputFile};
 use super::splitter::Splitter;
-use super::taker::{LineTaker, Numbering, first_field, revive};
+use super::taker::{LineTaker, Numbering, line_of, revive, row_of};
 use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::manifest::kinds::Lines;
 use anchorbolt_core::port::{Context, Next, Spout, SpoutContext, SpoutError, SpoutOutput, Waker};
@@ -79,6 +79,17 @@ impl LinesSpout {
         let file = self.files.get(number).ok_or("it has no such file")?;
         let opened = files::open(file)?;
         files::line_at(&opened, at, self.tuple_bytes_max).map_err(|error| error.to_string())
+    }
+
+    /// Whether a file is the one that was read, as far as this place.
+    fn is_unchanged(&self, number: usize, at: u64) -> bool {
+        let Some(file) = self.files.get(number) else { return false };
+        let identity = self.place(number).and_then(|place| self.progress.as_ref()?.identity(place));
+        let unchanged = |identity: FileIdentity| {
+            let opened = files::open(file).ok()?;
+            identity.change(&opened, at).ok().map(|change| change.is_none())
+        };
+        identity.and_then(unchanged).unwrap_or(false)
     }
 
     /// Which of this task's files has this number.
@@ -178,10 +189,21 @@ impl Spout for LinesSpout {
 
     fn source_bytes(&self, id: MessageId, rows: &[(u32, &[u8])]) -> Vec<u8> {
         let number = usize::try_from(id.high()).unwrap_or(usize::MAX);
-        self.line(number, id.low()).unwrap_or_else(|error| {
-            tracing::warn!(at = id.low(), "a line can't be read again: {error}");
-            first_field(rows)
-        })
+        let line = self.line(number, id.low());
+        let format = &self.options.format;
+        match (line, rows) {
+            // What was refused has no row to compare with.
+            (Ok(line), []) if self.is_unchanged(number, id.low()) => line,
+            (Ok(line), [(_, row), ..]) if row_of(format, &line).is_ok_and(|found| found == *row) => line,
+            // Another file has its place, or none.
+            _ => {
+                tracing::warn!(
+                    at = id.low(),
+                    "a line is not in its file any more; its letter has what is left of it"
+                );
+                if rows.is_empty() { vec![] } else { line_of(format, rows) }
+            }
+        }
     }
 
     fn revive(&mut self, id: MessageId, bytes: &[u8], out: &mut SpoutOutput) -> Result<(), String> {

@@ -7,6 +7,7 @@
 use super::feed::{Closed, Feeder};
 use super::format::encode;
 use super::splitter::{Line, TakeLine};
+use crate::json::row_values;
 use anchorbolt_core::failure::{Class, Cost, FailedInput, Failure};
 use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::manifest::kinds::LineFormat;
@@ -140,11 +141,40 @@ pub(crate) fn revive(
     bytes: &[u8],
     out: &mut SpoutOutput,
 ) -> Result<(), String> {
+    out.emit(id, 0, &row_of(format, bytes)?);
+    Ok(())
+}
+
+/// The row of a line.
+pub(crate) fn row_of(format: &LineFormat, bytes: &[u8]) -> Result<Vec<u8>, String> {
     let line = std::str::from_utf8(bytes).map_or(Line::Bytes(bytes), Line::Text);
     let mut row = Vec::new();
     encode(format, without_mark(format, line), &mut row)?;
-    out.emit(id, 0, &row);
-    Ok(())
+    Ok(row)
+}
+
+/// A line that has this row, where the line itself is not to be had any more.
+pub(crate) fn line_of(format: &LineFormat, rows: &[(u32, &[u8])]) -> Vec<u8> {
+    let values = rows.first().and_then(|(_, row)| row_values(row).ok()).unwrap_or_default();
+    match format {
+        LineFormat::Line => first_field(rows),
+        LineFormat::Json { fields } => {
+            let object: serde_json::Map<_, _> = fields.iter().cloned().zip(values).collect();
+            serde_json::Value::Object(object).to_string().into_bytes()
+        }
+        LineFormat::Csv { .. } => record(&values),
+    }
+}
+
+/// A record of these values, without a line end.
+fn record(values: &[serde_json::Value]) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(vec![]);
+    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    // Writing to a vector can't fail.
+    let written = writer.write_record(values.iter().map(text)).is_ok();
+    let mut line = writer.into_inner().unwrap_or_default();
+    line.pop();
+    if written { line } else { vec![] }
 }
 
 /// A byte order mark at the start of a file is no part of its first object or column.
@@ -154,5 +184,34 @@ fn without_mark<'a>(format: &LineFormat, line: Line<'a>) -> Line<'a> {
             Line::Text(text.strip_prefix('\u{feff}').unwrap_or(text))
         }
         _ => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_made_of_a_row_gives_that_row_again() {
+        let fields = vec!["a".to_owned(), "b".to_owned()];
+        let formats = [
+            (LineFormat::Line, vec![&b"plain"[..], b"\xff\xfe", b"", b"with \"quotes\", and more"]),
+            (
+                LineFormat::Json { fields: fields.clone() },
+                vec![
+                    b"{\"a\":1,\"b\":[true,null,\"x\",{\"k\":-2.5}]}",
+                    b"{\"b\":\"\xc3\xa4\\n\",\"c\":0}",
+                    b"{}",
+                ],
+            ),
+            (LineFormat::Csv { fields }, vec![b"1,two", b"\"a,b\",\"say \"\"x\"\"\"", b",", b" x , y "]),
+        ];
+        for (format, lines) in formats {
+            for line in lines {
+                let row = row_of(&format, line).unwrap();
+                let made = line_of(&format, &[(0, &row)]);
+                assert_eq!(row_of(&format, &made).as_ref(), Ok(&row), "{format:?} {line:?} {made:?}");
+            }
+        }
     }
 }

@@ -257,7 +257,11 @@ fn the_bytes_of_a_message_can_be_read_again() {
     ids.sort();
     let bytes: Vec<Vec<u8>> = ids.iter().map(|id| task.spout.source_bytes(*id, &[])).collect();
     assert_eq!(bytes, [b"zero".to_vec(), b"\xff\xfe".to_vec(), vec![], vec![b'x'; 1000], b"last\r".to_vec()]);
-    fs::remove_file(&path).unwrap();
     let row: &[u8] = b"\x91\xa4kept";
+    assert_eq!(task.spout.source_bytes(ids[0], &[(0, row)]), b"kept", "another line is there now");
+    fs::write(dir.path().join("b.txt"), "four\n").unwrap();
+    fs::rename(dir.path().join("b.txt"), &path).unwrap();
+    assert_eq!(task.spout.source_bytes(ids[0], &[]), b"", "what was refused is gone with its file");
+    fs::remove_file(&path).unwrap();
     assert_eq!(task.spout.source_bytes(ids[0], &[(0, row)]), b"kept", "what is kept of it");
 }

@@ -162,7 +162,7 @@ impl Spout for SimSpout {
         Ok(())
     }
 
-    fn pass_over(&mut self, position: &Value) {
+    fn pass_over(&mut self, position: &Value, _: &[u8]) {
         let number = |key: &str| position[key].as_u64().unwrap_or(u64::MAX);
         let (part, place) = (number("part"), number("place"));
         let known = self.restored.entry(part as usize).or_default();

@@ -8,6 +8,7 @@
 //!
 //! Invariant: a place is saved as done only if its message was acked or given up.
 
+use super::super::files::FileIdentity;
 use super::reading::{FileEnd, Seen};
 use super::resume::Begin;
 use super::saved::{Entry, encode};
@@ -79,6 +80,11 @@ impl Progress {
             self.ranges += file.spans.ranges();
         }
         Ok(())
+    }
+
+    /// What a file of this task is known by.
+    pub(super) fn identity(&self, file: usize) -> Option<FileIdentity> {
+        self.seen.lock().get(file).map(|seen| seen.identity.clone())
     }
 
     /// Saved as it is with all else.
