@@ -320,6 +320,23 @@ fn an_open_circuit_that_pauses_loses_nothing_and_ends_a_finite_run_after_the_dra
     assert_eq!(ended.exit_code(), 1);
 }
 
+/// The clocks of trees stand still: what waits for the paused bolt must not be replayed to wait for it again.
+#[test]
+fn nothing_times_out_while_a_circuit_pauses_with_the_ledgers_anywhere() {
+    for ackers in ["", "ackers = 2\n"] {
+        let topology = format!("{ackers}drain-timeout = \"1500ms\"\nmessage-timeout = \"400ms\"");
+        let bolt = "batch = 4\nrestart = { budget = 3, backoff = \"1ms\" }";
+        let setup = Setup { topology: &topology, spout: RETRY, bolt, ..Setup::default() };
+        let instances: Arc<AtomicU32> = Arc::default();
+        let mut p = setup
+            .native(Feed::strings(with(100, &[20], "bang")), move || Once { instances: instances.clone() });
+        let ended = p.run();
+        let t = ended.report.totals();
+        assert_eq!((t.completed, t.pending, t.trees_timed_out, t.replayed), (20, 80, 0, 0), "{ackers}");
+        assert!(ended.unfinished);
+    }
+}
+
 #[test]
 fn an_open_circuit_that_gives_up_gives_all_up_that_comes() {
     let (mut p, _) = circuit("dead-letter");

@@ -86,6 +86,7 @@ impl BoltTask {
 
     /// Tells the controller that the task pauses or that the run ends.
     pub(super) fn tell_paused(&self, env: &Env, text: String) {
+        env.standing_still.store(true, Relaxed);
         env.tell(Event::Paused(text));
     }
 }

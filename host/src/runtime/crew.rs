@@ -47,6 +47,7 @@ impl Launch {
             errors: Errors::default(),
             events: self.sender.clone(),
             watched: false.into(),
+            standing_still: false.into(),
             quota: AtomicU64::new(self.parts.how.limit.unwrap_or(u64::MAX)),
             to_read: AtomicU64::new(self.parts.how.limit.unwrap_or(u64::MAX)),
             untracked_dropped: AtomicU64::new(0),

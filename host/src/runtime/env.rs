@@ -97,6 +97,9 @@ pub(crate) struct Env {
     pub events: Sender<Event>,
     /// The controller wants to know when something is settled.
     pub watched: AtomicBool,
+    /// A bolt's circuit is open and it is paused: the deadlines of trees stand still, for nobody can work on those that
+    /// wait for it.
+    pub standing_still: AtomicBool,
     /// Messages that may still be claimed by a spout task, over all.
     pub quota: AtomicU64,
     /// Messages of the limit that were not read yet.
@@ -128,6 +131,12 @@ impl Env {
         if gone {
             tracing::trace!("the controller has ended");
         }
+    }
+
+    /// Whether trees may run into their deadlines now.
+    #[inline]
+    pub(crate) fn deadlines_run(&self) -> bool {
+        !self.standing_still.load(Relaxed)
     }
 
     /// Tells the controller, if it watches, that something was settled.

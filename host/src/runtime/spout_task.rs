@@ -184,7 +184,8 @@ impl SpoutTask {
         // What was emitted without receivers, or failed at once, has ended already.
         turn.worked |= self.take_in(&mut state, tracks, now);
         let idle = self.idle_until.flatten().filter(|_| self.reading && !self.done);
-        let deadline = state.ledgers.first().and_then(Ledger::next_deadline);
+        let deadline =
+            state.ledgers.first().filter(|_| self.env.deadlines_run()).and_then(Ledger::next_deadline);
         let mut checkpoint = None;
         if let Some(keeping) = &mut self.keeping {
             keeping.checkpoint(self.parts.owner, &mut state, now);
@@ -221,7 +222,9 @@ impl SpoutTask {
             }
         }
         if let Some(ledger) = state.ledgers.first_mut() {
-            ledger.expire(now);
+            if self.env.deadlines_run() {
+                ledger.expire(now);
+            }
             ledger.drain(&mut self.events);
         }
         if self.events.is_empty() {
