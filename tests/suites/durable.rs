@@ -232,3 +232,35 @@ fn a_file_whose_name_is_no_text_is_an_error() {
     ran.check(2);
     ran.says(&["not UTF-8", "rename it"]);
 }
+
+/// A run that would end by itself must not wait for ever for a folder that is gone.
+#[test]
+fn checkpoints_that_can_not_be_written_end_a_finite_run_with_3() {
+    let cli = Cli::new(
+        "[topology]\nname = \"copy\"\ndrain-timeout = \"500ms\"\nmax-spout-pending = 16\n\
+         [spouts.feed]\nkind = \"generate\"\ncount = 100000\nrate = 4000\n\
+         [bolts.out]\nkind = \"null\"\ninputs = [{ from = \"feed\", grouping = \"global\" }]\n",
+    );
+    let child = cli.command(&["run", "--until-drained", "--json"]).spawn().unwrap();
+    let folder = cli.path(&format!("{DATA}/checkpoints"));
+    for _ in 0..500 {
+        if folder.join("feed.0.checkpoint").exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::fs::rename(&folder, cli.path("away")).unwrap();
+    let ran = crate::cli::finish(child);
+    ran.check(3);
+    ran.says(&["checkpoint", "put it back", "reads no further"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    check_sums(&report);
+    let read = number(&report, &["messages", "read"]);
+    assert!(read < 100_000, "it paused");
+    // And goes on where the last one says.
+    std::fs::remove_dir_all(&folder).ok();
+    std::fs::rename(cli.path("away"), &folder).unwrap();
+    let report = cli.report_of(&["--set", "spouts.feed.rate=1000000"], 0);
+    let again = number(&report, &["messages", "read"]);
+    assert!(again > 0 && read + again <= 100_000 + 16 * 16 * 2, "{read} and {again}");
+}

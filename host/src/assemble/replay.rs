@@ -14,6 +14,8 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 use time::OffsetDateTime;
 
 /// A replay that runs.
@@ -79,6 +81,8 @@ impl Loaded {
     }
 }
 
+/// How often letters whose messages completed are said to be over.
+const PERIOD: Duration = Duration::from_secs(1);
 /// A replay ends when all its letters have come to an end.
 const HOW: How = How { until_drained: true, limit: None };
 
@@ -98,9 +102,28 @@ impl Replaying {
     /// # Errors
     /// That they are over can't be written: those messages would be replayed again.
     pub fn wait(self) -> Result<Replayed, DurableError> {
-        let ended = self.running.wait(HOW);
-        let completed = std::mem::take(&mut *self.completed.lock());
-        let over = self.letters.lock().retire(&completed, Tombstone::Replayed, OffsetDateTime::now_utc())?;
-        Ok(Replayed { ended, chosen: self.chosen, completed: over })
+        let Replaying { running, letters, completed, chosen, _folder } = self;
+        let retire = || {
+            let ids = std::mem::take(&mut *completed.lock());
+            letters.lock().retire(&ids, Tombstone::Replayed, OffsetDateTime::now_utc())
+        };
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // Now and then, so that a replay that is killed has not all to do again.
+            let retiring = scope.spawn(|| {
+                let mut retired = Ok(0);
+                while !over.load(Relaxed) {
+                    std::thread::park_timeout(PERIOD);
+                    retired = retired.and_then(|before| Ok(before + retire()?));
+                }
+                retired
+            });
+            let ended = running.wait(HOW);
+            over.store(true, Relaxed);
+            retiring.thread().unpark();
+            let broken = || DurableError("the thread that writes what is over broke".to_owned());
+            let before = retiring.join().map_err(|_| broken())??;
+            Ok(Replayed { ended, chosen, completed: before + retire()? })
+        })
     }
 }

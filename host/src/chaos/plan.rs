@@ -75,7 +75,7 @@ impl Plan {
             "one-in" => self.one_in = number(1_000_000)?.max(1),
             "stall-for" => self.stall_for = milliseconds(key, value)?,
             "delay-for" => self.delay_for = milliseconds(key, value)?,
-            _ => return Err(PlanError(format!("a plan has no `{key}`; it has {KEYS}"))),
+            _ => return Err(PlanError(format!("a plan has no `{key}`; it has {KEYS}, and in a file kills"))),
         }
         Ok(())
     }

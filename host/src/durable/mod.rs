@@ -42,6 +42,7 @@ fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "; give this user the right to",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space",
+        io::ErrorKind::NotFound => "; if its folder was removed or renamed, put it back",
         io::ErrorKind::ReadOnlyFilesystem => "; name another place with --data-dir",
         _ => "",
     }

@@ -97,11 +97,11 @@ impl Controls {
             || self.posts.iter().filter(|post| post.component.is_none()).any(busy)
             || self.posts.iter().any(busy)
             || self.watch.spouts.iter().any(|(_, cell)| cell.waits_for_retry())
-            || self.is_unwritable()
+            || self.keep.as_ref().is_some_and(|keep| keep.is_blocked())
     }
 
-    /// Whether dead letters wait because they can't be written.
+    /// Whether checkpoints or dead letters can't be written, so that spouts may wait for that.
     pub(super) fn is_unwritable(&self) -> bool {
-        self.keep.as_ref().is_some_and(|keep| keep.is_blocked())
+        self.keep.as_ref().is_some_and(|keep| keep.problem().is_some())
     }
 }

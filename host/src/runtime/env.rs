@@ -22,7 +22,7 @@ pub(crate) enum Event {
     Flushed(u64),
     /// As many messages as the run may read were read.
     LimitReached,
-    /// Dead letters can't be written for now.
+    /// A checkpoint or dead letters can't be written for now.
     Unwritable,
     /// A spout task can't go on.
     SpoutFailed(anchorbolt_core::port::SpoutError),

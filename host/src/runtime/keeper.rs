@@ -111,10 +111,15 @@ impl Keeper {
         });
         let problem = written.err().map(|DurableError(text)| text);
         if let Some(text) = &problem {
-            self.env.error(&owner.spout, Class::Host, text);
+            let text = format!("{text}; the spout reads no further than the span beyond its last checkpoint");
+            self.env.error(&owner.spout, Class::Host, &text);
         }
         self.answer(number, if problem.is_none() { Kept::Saved } else { Kept::NotSaved });
+        let told = problem.is_some();
         self.keep.checkpoint_is(number, problem);
+        if told {
+            self.env.tell(Event::Unwritable);
+        }
     }
 
     fn expire(&mut self, now: Time) {

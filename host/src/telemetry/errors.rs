@@ -37,7 +37,9 @@ impl Errors {
             *count += 1;
             return false;
         }
-        let full = map.len() >= TEXTS_MAX;
+        // A flood of failures must not hide what the host itself has to say.
+        let hosts = class == Class::Host;
+        let full = map.keys().filter(|(_, of, _)| (*of == Class::Host) == hosts).count() >= TEXTS_MAX;
         let key = if full { (component.to_owned(), class, "(other errors)".to_owned()) } else { key };
         *map.entry(key).or_default() += 1;
         !full
@@ -57,5 +59,21 @@ impl Errors {
             .collect();
         lines.sort_by_key(|line| std::cmp::Reverse(line.count));
         lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_texts_is_counted_together_and_hides_nothing_of_the_host() {
+        let errors = Errors::default();
+        (0..1_000).for_each(|i| _ = errors.add("bolt", Class::Failed, &format!("text {i}")));
+        assert!(errors.add("spout", Class::Host, "no space left"));
+        let lines = errors.lines();
+        assert_eq!(lines.len(), TEXTS_MAX + 2);
+        assert_eq!(lines.iter().map(|line| line.count).sum::<u64>(), 1_001);
+        assert!(lines.iter().any(|line| line.message == "no space left"));
     }
 }

@@ -73,10 +73,14 @@ fn read(path: &Path, plan: &mut Plan) -> Result<Option<u32>, String> {
     for (key, value) in &table {
         if key == "kills" {
             let number = value.as_integer().and_then(|n| u32::try_from(n).ok());
-            kills = Some(number.ok_or_else(|| wrong(format!("`kills` is a whole number, not {value}")))?);
+            kills = Some(number.ok_or_else(|| wrong("`kills` is a whole number".to_owned()))?);
             continue;
         }
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let value = match value {
+            toml::Value::String(text) => text.clone(),
+            toml::Value::Integer(number) => number.to_string(),
+            _ => return Err(wrong(format!("`{key}` is a whole number, or a duration such as \"300ms\""))),
+        };
         plan.set(key, &value).map_err(|error| wrong(error.to_string()))?;
     }
     Ok(kills)

@@ -36,7 +36,7 @@ pub(crate) fn chaos(args: &ChaosArgs) -> Exit {
         Ok(folder) => folder,
         Err(error) => {
             tell!("error: can't make a folder for the runs: {error}");
-            return ENVIRONMENT;
+            return if args.keep.is_some() { INPUT } else { ENVIRONMENT };
         }
     };
     runs::take_interrupts();
