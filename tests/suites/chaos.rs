@@ -98,7 +98,10 @@ fn what_can_not_be_compared_is_refused_with_the_reason() {
     let ran = cli.run(&["chaos"]);
     ran.check(2);
     ran.says(&["nothing to compare", "jsonl"]);
-    cli.file("plan.toml", "kils = 3\n");
+    let cli = topology("identity", JSONL);
+    let ran = cli.run(&["chaos", "--set", "topology.ackers=0"]);
+    ran.check(2);
+    ran.says(&["tracking is off"]);
     let cli = topology("identity", JSONL);
     cli.file("plan.toml", "kils = 3\n");
     let ran = cli.run(&["chaos", "--plan", "plan.toml"]);

@@ -5,6 +5,7 @@
 
 use super::args::ChaosArgs;
 use anchorbolt_host::chaos::Plan as Faults;
+use anchorbolt_host::core::manifest::Ackers;
 use anchorbolt_host::core::manifest::kinds::{SinkKind, SpoutKind};
 use anchorbolt_host::core::plan::{BoltPlan, Code, Plan, Role};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,12 @@ impl Setup {
     /// Looks at the topology.
     pub(super) fn new(args: &ChaosArgs, plan: &Plan) -> Result<Setup, String> {
         let (faults, kills) = args.plan()?;
+        if plan.topology.ackers == Ackers::Off {
+            return Err(
+                "tracking is off (`ackers = 0`), so nothing is replayed and every fault loses something"
+                    .to_owned(),
+            );
+        }
         let mut setup = Setup {
             manifest: args.topology.manifest.clone(),
             sets: args.topology.sets.clone(),
@@ -50,7 +57,12 @@ impl Setup {
         };
         for component in &plan.components {
             match &component.role {
-                Role::Spout(spout) => ends_and_repeats(&component.name, &spout.kind)?,
+                Role::Spout(spout) => {
+                    ends_and_repeats(&component.name, &spout.kind)?;
+                    // What would be dropped, or end the run, is kept: dead letters can be compared.
+                    let kept = format!("spouts.{}.retry.on-exhausted=\"dead-letter\"", component.name);
+                    setup.sets.push(kept);
+                }
                 Role::Bolt(bolt) => setup.look_at(&component.name, bolt),
             }
         }
