@@ -111,7 +111,10 @@ impl DeadLetters {
         if new.is_empty() {
             return Ok(0);
         }
-        self.make_room()?;
+        // What is replaced gives way after this: it must not be in the way of its own replacement.
+        let replaced = new.keys().filter_map(|key| self.letters.index.get(key));
+        let freed = replaced.map(|place| place.bytes).sum();
+        self.make_room(freed)?;
         let base = self.letters.length;
         self.append()?;
         let written = new.len();
@@ -119,6 +122,9 @@ impl DeadLetters {
             self.letters.kept_bytes += place.bytes;
             let old = self.letters.index.insert(key, Place { at: base + place.at, ..place });
             self.letters.kept_bytes -= old.map_or(0, |place| place.bytes);
+        }
+        if freed > 0 {
+            self.tidy_if_worth_it();
         }
         Ok(written)
     }
@@ -204,9 +210,9 @@ impl DeadLetters {
         Ok(())
     }
 
-    /// Is there room for the batch? What is over gives way if that frees enough to be worth it.
-    fn make_room(&mut self) -> Result<(), DurableError> {
-        let wanted = self.batch.len() as u64;
+    /// Is there room for the batch, of which letters of so many bytes are replaced? What is over gives way if that frees enough to be worth it.
+    fn make_room(&mut self, freed: u64) -> Result<(), DurableError> {
+        let wanted = (self.batch.len() as u64).saturating_sub(freed);
         let fits = |length: u64| length.saturating_add(wanted) <= self.bytes_max;
         if fits(self.letters.length) {
             return Ok(());

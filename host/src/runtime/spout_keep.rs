@@ -16,11 +16,16 @@ use anchorbolt_core::failure::FailedInput;
 use anchorbolt_core::ids::{MessageId, Time};
 use anchorbolt_core::messages::{Fate, MessageSlot};
 use serde_json::Value;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How many times `max-spout-pending` messages may lie above the last durable checkpoint.
 const SPAN: u64 = 16;
+/// Letters of so many bytes may wait for the disk; the messages of others wait as they are.
+const LETTER_BYTES_MAX: u64 = 16 << 20;
+/// What a letter takes besides its message's bytes, about.
+const LETTER_OVERHEAD: u64 = 1 << 10;
 /// How often there is a checkpoint while something moves: what was done since comes again after a kill.
 const INTERVAL: Duration = Duration::from_millis(250);
 /// How long after one that could not be written.
@@ -39,8 +44,13 @@ pub(super) struct Keeping {
     next: Time,
     /// No snapshot before this: the last could not be written.
     not_before: Time,
-    /// Exhausted messages of this turn.
+    /// Exhausted messages whose letters are still to be written.
+    exhausted: VecDeque<(MessageSlot, MessageId, Time)>,
+    /// Letters of this turn.
     letters: Vec<(MessageSlot, Letter)>,
+    /// Letters with the keeper, by their bytes, and the sum.
+    under_way: HashMap<MessageSlot, u64>,
+    under_way_bytes: u64,
     /// Letters can't be written.
     unwritable: bool,
 }
@@ -55,7 +65,10 @@ impl Keeping {
             moved: false,
             next: now.after(INTERVAL),
             not_before: now,
+            exhausted: VecDeque::new(),
             letters: vec![],
+            under_way: HashMap::new(),
+            under_way_bytes: 0,
             unwritable: false,
         }
     }
@@ -127,6 +140,7 @@ impl SpoutTask {
                 keeping.unwritable = false;
                 keeping.moved = true;
                 for slot in slots {
+                    keeping.under_way_bytes -= keeping.under_way.remove(&slot).unwrap_or(0);
                     let Some(id) = state.messages.id(slot) else { continue };
                     state.spout.give_up(id);
                     state.messages.close(slot, Fate::DeadLettered);
@@ -136,8 +150,25 @@ impl SpoutTask {
         }
     }
 
-    /// An exhausted message whose letter is to be written.
-    pub(super) fn write_letter(&mut self, state: &State, slot: MessageSlot, id: MessageId, now: Time) {
+    /// A message is exhausted at this time, and its letter is to be written.
+    pub(super) fn bury(&mut self, slot: MessageSlot, id: MessageId, now: Time) {
+        if let Some(keeping) = &mut self.keeping {
+            keeping.exhausted.push_back((slot, id, now));
+        }
+    }
+
+    /// Writes letters, as many as may be under way.
+    pub(super) fn write_letters(&mut self, state: &State) {
+        let next = |keeping: &mut Keeping| {
+            let room = keeping.under_way_bytes < LETTER_BYTES_MAX;
+            if room { keeping.exhausted.pop_front() } else { None }
+        };
+        while let Some((slot, id, at)) = self.keeping.as_mut().and_then(next) {
+            self.write_letter(state, slot, id, at);
+        }
+    }
+
+    fn write_letter(&mut self, state: &State, slot: MessageSlot, id: MessageId, now: Time) {
         let Some(started) = self.keeping.as_ref().map(|keeping| keeping.keep.started) else { return };
         let position = state.spout.position(id);
         let rows: Vec<(u32, &[u8])> = state.messages.rows(slot).collect();
@@ -154,6 +185,9 @@ impl SpoutTask {
             attempts: attempts.map(|attempt| LetterAttempt::new(attempt, started, input_as_json)).collect(),
         };
         if let Some(keeping) = &mut self.keeping {
+            let bytes = letter.bytes.len() as u64 + LETTER_OVERHEAD;
+            keeping.under_way.insert(slot, bytes);
+            keeping.under_way_bytes += bytes;
             keeping.letters.push((slot, letter));
         }
     }

@@ -186,6 +186,7 @@ impl SpoutTask {
         let idle = self.idle_until.flatten().filter(|_| self.reading && !self.done);
         let deadline =
             state.ledgers.first().filter(|_| self.env.deadlines_run()).and_then(Ledger::next_deadline);
+        self.write_letters(&state);
         let mut checkpoint = None;
         if let Some(keeping) = &mut self.keeping {
             keeping.checkpoint(self.parts.owner, &mut state, now);
@@ -338,7 +339,7 @@ impl SpoutTask {
             }
             OnExhausted::DeadLetter if self.keeps_letters() => {
                 self.log_end(&name, "a dead letter", failure);
-                self.write_letter(state, slot, id, now);
+                self.bury(slot, id, now);
             }
             OnExhausted::DeadLetter | OnExhausted::Drop => {
                 self.log_end(&name, "dropped", failure);

@@ -48,6 +48,7 @@ impl Runs<'_> {
         let began = Instant::now();
         let mut child = self.start(folder, 0, false)?;
         let Some(status) = wait(&mut child, self.args.patience())? else {
+            kill(&mut child)?;
             return Err(self.broken(folder, 0, "the calm run does not end; see --patience"));
         };
         if !ended_well(status) {
@@ -77,7 +78,7 @@ impl Runs<'_> {
                     return Err(self.broken(folder, processes - 1, &text));
                 }
                 None => {
-                    child.kill().and_then(|()| child.wait()).map_err(|e| failed("can't kill a host", &e))?;
+                    kill(&mut child)?;
                     hung = began.elapsed() >= patience;
                     kills += u32::from(!hung);
                 }
@@ -103,7 +104,11 @@ impl Runs<'_> {
             let sets = self.setup.sets(folder, false).map_err(|text| Failed { exit: ENVIRONMENT, text })?;
             command.args(sets.iter().flat_map(|set| ["--set", set.as_str()]));
             let mut child = spawn(command, folder, "replay")?;
-            if !wait(&mut child, self.args.patience())?.is_some_and(ended_well) {
+            let status = wait(&mut child, self.args.patience())?;
+            if status.is_none() {
+                kill(&mut child)?;
+            }
+            if !status.is_some_and(ended_well) {
                 let text =
                     "dead letters of the run under faults can't be replayed; see replay.err with --keep";
                 return Err(Failed { exit: ENVIRONMENT, text: text.to_owned() });
@@ -171,7 +176,7 @@ fn wait(child: &mut Child, pause: Duration) -> Result<Option<ExitStatus>, Failed
     let until = Instant::now() + pause;
     loop {
         if INTERRUPTED.load(Relaxed) {
-            child.kill().and_then(|()| child.wait()).map_err(|e| failed("can't kill a host", &e))?;
+            kill(child)?;
             return Err(Failed { exit: crate::INTERRUPTED, text: "interrupted".to_owned() });
         }
         match child.try_wait() {
@@ -181,6 +186,11 @@ fn wait(child: &mut Child, pause: Duration) -> Result<Option<ExitStatus>, Failed
             Err(error) => return Err(failed("can't wait for a host", &error)),
         }
     }
+}
+
+fn kill(child: &mut Child) -> Result<(), Failed> {
+    child.kill().and_then(|()| child.wait()).map_err(|e| failed("can't kill a host", &e))?;
+    Ok(())
 }
 
 /// Fine, or with dead letters or state lost: both can be compared.
