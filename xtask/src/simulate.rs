@@ -11,6 +11,6 @@ pub(crate) fn simulate(options: &[&str]) -> Result<()> {
     let example = sh::target_dir()?.join("debug/examples/simulate");
     match sh::code(sh::command(&example).args(options))? {
         0 => Ok(()),
-        _ => Err("the simulation found something; its own words are above".to_owned()),
+        code => Err(format!("the simulation ended with {code}; its own words are above")),
     }
 }

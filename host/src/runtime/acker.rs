@@ -61,7 +61,7 @@ impl Executor for Acker {
         let told = self.tell();
         match self.inbox.take_command() {
             Some(Command::Close) => Step::Closed,
-            None if idle && !told && self.inbox.may_park(false) => {
+            None if idle && !told && self.inbox.may_park(false, false) => {
                 let due = self.ledgers.iter().filter_map(Ledger::next_deadline).min();
                 Step::Wait(due.filter(|_| deadlines_run))
             }

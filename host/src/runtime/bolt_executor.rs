@@ -145,7 +145,8 @@ impl BoltExecutor {
 
     fn wait(&self, pushed: bool) -> Step {
         let takes_data = pushed && self.stash.is_none();
-        if !self.inbox.may_park(takes_data) {
+        let holding = !takes_data || self.tasks.iter().any(BoltTask::has_work);
+        if !self.inbox.may_park(takes_data, holding) {
             return Step::Again;
         }
         self.publish();

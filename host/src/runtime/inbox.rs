@@ -57,6 +57,8 @@ struct State {
     /// Executors that found no room, each once.
     producers: Vec<Arc<Inbox>>,
     parked: bool,
+    /// Parked with something in its hands.
+    holding: bool,
 }
 
 /// An executor's inbox.
@@ -82,6 +84,7 @@ impl Inbox {
             cycle_bytes: 0,
             producers: Vec::new(),
             parked: false,
+            holding: false,
         };
         Inbox { state: Mutex::new(state), bounds, unparker, poked: false.into(), woken: false.into() }
     }
@@ -184,13 +187,13 @@ impl Inbox {
     }
 
     /// Says that the executor is about to park: true when there is nothing to do. `data` says whether it
-    /// would take data.
-    pub(crate) fn may_park(&self, data: bool) -> bool {
+    /// would take data, `holding` that it has tuples in its hands: taken and not worked on, or made and not sent.
+    pub(crate) fn may_park(&self, data: bool, holding: bool) -> bool {
         let mut state = self.state.lock();
         let idle = state.tracks.is_empty()
             && state.commands.is_empty()
             && (!data || (state.data.is_empty() && state.cycle.is_empty()));
-        state.parked = idle;
+        (state.parked, state.holding) = (idle, holding);
         idle
     }
 
@@ -206,10 +209,14 @@ impl Inbox {
         (state.tuples, state.cycle.iter().map(Batch::len).sum())
     }
 
-    /// Whether nothing waits and the executor sleeps.
+    /// Whether nothing waits and the executor sleeps with empty hands.
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.state.lock();
-        state.parked && state.data.is_empty() && state.cycle.is_empty() && state.tracks.is_empty()
+        state.parked
+            && !state.holding
+            && state.data.is_empty()
+            && state.cycle.is_empty()
+            && state.tracks.is_empty()
     }
 
     fn wake(&self, mut state: parking_lot::MutexGuard<'_, State>) {

@@ -210,7 +210,7 @@ impl Executor for Keeper {
         }
         match self.inbox.take_command() {
             Some(Command::Close) => Step::Closed,
-            None if self.inbox.may_park(false) => {
+            None if self.inbox.may_park(false, false) => {
                 let retry = self.retry.map(|(at, _)| at);
                 let expiry = self.keep.expires().then_some(self.expiry);
                 Step::Wait([retry, expiry].into_iter().flatten().min())

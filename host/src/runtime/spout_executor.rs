@@ -100,7 +100,7 @@ impl SpoutExecutor {
         let still = if turn.full && pushed { self.watch_stillness() } else { None };
         let emit_due = turn.emit_due.filter(|_| pushed);
         let due = [turn.due, emit_due, still].into_iter().flatten().min();
-        if self.inbox.may_park(false) { Step::Wait(due) } else { Step::Again }
+        if self.inbox.may_park(false, !pushed) { Step::Wait(due) } else { Step::Again }
     }
 
     /// All that may be pending is: when nothing moved for a while, says who holds it. Returns when to look.

@@ -23,11 +23,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A stop ends within so many steps, and so does a life in which nothing goes wrong.
-const STEPS_MAX: u64 = 100_000;
+/// A life in which nothing goes wrong ends so many steps after the last message has ended and the last tuple was made.
+const STILL_STEPS: u64 = 50_000;
 
 /// So many steps after a stop the scheduler becomes fair.
 const PATIENCE: u64 = 2_000;
+/// So many steps after `drain-timeout` a stop is over; and it never takes a hundred times as many.
+const STOP_STEPS: u64 = 10_000;
 
 /// How a life ends, if it does not end by itself before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +77,10 @@ pub(super) struct Life<'a> {
     pub(super) ending: Option<u64>,
     /// When it was told to stop.
     stopped: Option<Time>,
+    /// Ends and tuples so far, and the step at which there was one more.
+    progress: (u64, u64),
+    /// The last step at which its drain had time.
+    in_time: u64,
     broken: bool,
     /// How often each has waited for a moment that was over, at this moment.
     spins: Vec<(u32, Time)>,
@@ -134,6 +140,8 @@ impl<'a> Life<'a> {
             steps,
             ending,
             stopped,
+            progress: (0, 0),
+            in_time: 0,
             broken,
             spins,
         })
@@ -167,8 +175,7 @@ impl<'a> Life<'a> {
             }
             self.check()?;
         }
-        let drain_timeout = self.world.lock().graph.topology.drain_timeout;
-        let late = self.stopped.is_some_and(|at| at.after(drain_timeout) <= self.now());
+        let late = self.is_late();
         let ended = self.stepped.close();
         match self.world.lock().violation.take() {
             Some(text) => Err(text),
@@ -179,12 +186,10 @@ impl<'a> Life<'a> {
     /// Whether it is over now.
     fn is_time_to_end(&mut self) -> Result<bool, String> {
         match (self.plan.end, self.ending) {
-            (End::Calm, _) if self.steps > STEPS_MAX => {
-                Err(self.stuck("nothing goes wrong, and it does not end"))
-            }
+            (End::Calm, _) if self.is_still() => Err(self.stuck("nothing goes wrong, and it does not end")),
             (End::Calm, _) => Ok(false),
             (End::StopThenKill(after), Some(since)) if self.steps > since + after => Ok(true),
-            (_, Some(since)) if self.steps > since + STEPS_MAX => Err(self.stuck("it does not stop")),
+            (_, Some(since)) if self.is_overdue(since) => Err(self.stuck("it does not stop")),
             (end, None) if self.steps >= self.plan.steps => {
                 self.ending = Some(self.steps);
                 if matches!(end, End::Kill { .. }) {
@@ -196,6 +201,33 @@ impl<'a> Life<'a> {
             }
             _ => Ok(false),
         }
+    }
+
+    /// Whether nothing has come of all steps for long.
+    fn is_still(&mut self) -> bool {
+        let (told, made) = {
+            let world = self.world.lock();
+            (world.oracle.told(), world.oracle.tuples.len() as u64)
+        };
+        let progress = told.0 + told.1 + made;
+        if progress > self.progress.0 {
+            self.progress = (progress, self.steps);
+        }
+        self.steps > self.progress.1 + STILL_STEPS
+    }
+
+    /// Whether the stop that began at this step should be over.
+    fn is_overdue(&mut self, since: u64) -> bool {
+        if !self.is_late() {
+            self.in_time = self.steps;
+        }
+        self.steps > self.in_time.max(since + PATIENCE) + STOP_STEPS || self.steps > since + 100 * STOP_STEPS
+    }
+
+    /// Whether the drain may have run out of time.
+    fn is_late(&self) -> bool {
+        let drain_timeout = self.world.lock().graph.topology.drain_timeout;
+        self.stopped.is_some_and(|at| at.after(drain_timeout) <= self.now())
     }
 
     /// Time, the disk and those who wake spouts.
