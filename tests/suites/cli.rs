@@ -70,10 +70,15 @@ impl Cli {
 
 /// Waits for a child, but not for ever.
 pub(crate) fn finish(child: Child) -> Ran {
+    finish_within(child, LONGEST)
+}
+
+/// As [`finish`], for as long as one likes.
+pub(crate) fn finish_within(child: Child, longest: Duration) -> Ran {
     let id = child.id();
     let (sender, output) = channel();
     std::thread::spawn(move || sender.send(child.wait_with_output()).is_ok());
-    match output.recv_timeout(LONGEST) {
+    match output.recv_timeout(longest) {
         Ok(output) => Ran::of(output.unwrap()),
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
             signals::send(id, nix::sys::signal::Signal::SIGKILL);

@@ -2,7 +2,7 @@
 //!
 //! Real processes, real files. `ANCHORBOLT_KILLS` and `ANCHORBOLT_KILL_LINES` make the first test as long as one likes.
 
-use crate::cli::{Cli, finish, number};
+use crate::cli::{Cli, finish, finish_within, number};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -101,7 +101,8 @@ fn kills_at_any_moment_lose_nothing_and_repeat_no_more_than_the_span() {
     }
     println!("{in_progress} of {kills} kills after a checkpoint");
     assert!(in_progress > 0, "no kill came after a checkpoint");
-    let ran = finish(cli.command(&["run", "--until-drained", "--json"]).spawn().unwrap());
+    let longest = Duration::from_secs(60 + lines as u64 / 5_000);
+    let ran = finish_within(cli.command(&["run", "--until-drained", "--json"]).spawn().unwrap(), longest);
     ran.check(0);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(number(&report, &["messages", "pending"]), 0);
