@@ -1,7 +1,8 @@
 //! Checkpoints: saved, loaded, refused.
 
-use anchorbolt_host::durable::{Checkpoints, SystemFiles};
+use anchorbolt_host::durable::{Checkpoints, Files, Log, SystemFiles};
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -75,6 +76,10 @@ fn anothers_and_a_newer_one_are_refused() {
     fs::write(&path, newer).unwrap();
     let text = saved.load("lines").unwrap_err().to_string();
     assert!(text.contains("newer anchorbolt (format 2, this one knows 1)"), "{text}");
+    let zero = fs::read_to_string(&path).unwrap().replace("\"version\":2", "\"version\":0");
+    fs::write(&path, zero).unwrap();
+    let text = saved.load("lines").unwrap_err().to_string();
+    assert!(text.contains("is damaged: its first line has no version"), "{text}");
 }
 
 #[test]
@@ -84,4 +89,66 @@ fn a_folder_that_is_gone_is_an_error_that_names_it() {
     for error in [saved.save("lines", 0, b"x").unwrap_err(), saved.load("lines").unwrap_err()] {
         assert!(error.to_string().contains("/no"), "{error}");
     }
+}
+
+/// A disk that takes everything and keeps nothing, or refuses it all for one reason.
+struct Answers(Option<io::ErrorKind>);
+
+impl Answers {
+    fn answer(&self) -> io::Result<()> {
+        self.0.map_or(Ok(()), |kind| Err(kind.into()))
+    }
+}
+
+impl Files for Answers {
+    fn read(&self, _path: &Path, _most: u64) -> io::Result<Vec<u8>> {
+        self.answer().map(|()| Vec::new())
+    }
+    fn write(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
+        self.answer()
+    }
+    fn rename(&self, _from: &Path, _to: &Path) -> io::Result<()> {
+        self.answer()
+    }
+    fn remove(&self, _path: &Path) -> io::Result<()> {
+        self.answer()
+    }
+    fn names(&self, _folder: &Path) -> io::Result<Vec<String>> {
+        self.answer().map(|()| Vec::new())
+    }
+    fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
+        self.answer()
+    }
+    fn open_log(&self, _path: &Path, _look: bool) -> io::Result<Box<dyn Log>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[test]
+fn what_a_person_can_mend_comes_with_advice() {
+    for (kind, advice) in [
+        (io::ErrorKind::PermissionDenied, "; give this user the right to"),
+        (io::ErrorKind::StorageFull, "; free some space"),
+        (io::ErrorKind::QuotaExceeded, "; free some space"),
+        (io::ErrorKind::ReadOnlyFilesystem, "; name another place with --data-dir"),
+        (io::ErrorKind::Other, ""),
+    ] {
+        let saved = Checkpoints::new(Arc::new(Answers(Some(kind))), "/c".into());
+        let text = saved.save("lines", 0, b"x").unwrap_err().to_string();
+        let why = io::Error::from(kind);
+        assert_eq!(text, format!("`/c/lines.0.checkpoint` can't be written: {why}{advice}"));
+    }
+}
+
+#[test]
+fn the_largest_checkpoint_is_taken_and_a_larger_one_is_not() {
+    const MOST: usize = 256 << 20;
+    let saved = Checkpoints::new(Arc::new(Answers(None)), "/c".into());
+    let zeros = vec![0; MOST];
+    let text = saved.save("lines", 0, &zeros).unwrap_err().to_string();
+    let bytes = text.split(' ').find_map(|word| word.parse::<usize>().ok()).unwrap();
+    let header = bytes - MOST;
+    assert!((100..300).contains(&header) && text.contains("the most is 268435456"), "{text}");
+    saved.save("lines", 0, &zeros[header..]).unwrap();
+    saved.save("lines", 0, &zeros[header - 1..]).unwrap_err();
 }

@@ -98,3 +98,31 @@ fn reset_removes_the_checkpoints_and_keeps_the_letters() {
     assert_eq!(fs::read_dir(layout.checkpoints()).unwrap().count(), 0);
     assert_eq!(fs::read_to_string(layout.dead_letters()).unwrap(), "{}\n");
 }
+
+#[test]
+fn each_thing_has_its_place() {
+    let dir = tempdir().unwrap();
+    let data = DataDir::open(dir.path(), false).unwrap();
+    let layout = data.layout();
+    let places = [
+        (layout.root().to_owned(), ""),
+        (layout.checkpoints(), "checkpoints"),
+        (layout.dead_letters(), "dead-letters.jsonl"),
+        (layout.socket(), "control.sock"),
+        (layout.state(), "state"),
+        (layout.last_report(), "last-report.json"),
+    ];
+    for (place, name) in places {
+        assert_eq!(place, dir.path().join(name));
+    }
+    assert!(layout.state().is_dir() && layout.checkpoints().is_dir());
+}
+
+#[test]
+fn a_version_with_white_space_round_it_is_read_up_to_64_bytes() {
+    let dir = tempdir().unwrap();
+    fs::write(dir.path().join("VERSION"), format!(" 1{}", "\n".repeat(62))).unwrap();
+    Layout::look(dir.path()).unwrap();
+    fs::write(dir.path().join("VERSION"), format!(" 1{}", "\n".repeat(63))).unwrap();
+    assert!(refused(dir.path()).contains("more than 64 bytes"));
+}

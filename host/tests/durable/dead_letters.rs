@@ -12,7 +12,11 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tempfile::{TempDir, tempdir};
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::with_default;
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 fn folder() -> (TempDir, PathBuf) {
     let dir = tempdir().unwrap();
@@ -131,6 +135,8 @@ fn a_tool_may_look_while_the_host_writes() {
     let looked = Letters::look(&SystemFiles, &path).unwrap().unwrap();
     assert_eq!((looked.len(), looked.get(&letter(1).id).unwrap()), (1, Some(letter(1))));
     assert!(fs::read(&path).unwrap().ends_with(b"half"), "it changes nothing");
+    let error = Letters::look(&SystemFiles, &path.join("below")).map(drop).unwrap_err().to_string();
+    assert!(error.contains("below` can't be read: "), "a file is no folder: {error}");
 }
 
 #[test]
@@ -151,6 +157,56 @@ fn lines_of_others_are_passed_over_and_kept() {
     letters.retire(&[letter(1).id, "x@2".to_owned()], Tombstone::Purged, moment(0)).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(text, format!("# the ones above are known\n{sorted}\n"), "tidied");
+}
+
+#[test]
+fn a_letter_that_is_damaged_inside_is_kept_and_told_when_it_is_read() {
+    let (_dir, path) = folder();
+    let mut letters = open(&path);
+    assert!(letters.letters().is_empty());
+    letters.put(&[letter(1), letter(2)]).unwrap();
+    let text = fs::read_to_string(&path).unwrap().replacen("\"task\":3", "\"task\":", 1);
+    fs::write(&path, text).unwrap();
+    let letters = open(&path);
+    assert_eq!((letters.letters().len(), letters.letters().damaged()), (2, 0));
+    let error = letters.letters().get(&letter(1).id).unwrap_err().to_string();
+    assert!(error.starts_with("the line at byte 0 of ") && error.contains("mend or remove it"), "{error}");
+    assert_eq!(letters.letters().get(&letter(2).id).unwrap(), Some(letter(2)));
+    assert!(!letters.letters().is_empty());
+}
+
+/// Counts what is logged on this thread.
+struct Logged(Arc<AtomicU64>);
+
+impl Subscriber for Logged {
+    fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _span: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+    fn record(&self, _span: &Id, _values: &Record<'_>) {}
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+    fn event(&self, _event: &Event<'_>) {
+        self.0.fetch_add(1, Relaxed);
+    }
+    fn enter(&self, _span: &Id) {}
+    fn exit(&self, _span: &Id) {}
+}
+
+#[test]
+fn lines_of_others_are_told_once_when_the_file_is_opened() {
+    let (_dir, path) = folder();
+    open(&path).put(&[letter(1)]).unwrap();
+    // As long as it knows one subscriber alone, tracing asks only the thread that first comes to a warning whether
+    // anybody wants it, and here that may be another test's. With a second it asks both.
+    let _second = Dispatch::new(Logged(Arc::default()));
+    for (line, warnings) in [("", 0), ("a note\n", 1), ("another\n", 1)] {
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(line.as_bytes()).unwrap();
+        let count = Arc::new(AtomicU64::new(0));
+        with_default(Logged(Arc::clone(&count)), || drop(open(&path)));
+        assert_eq!(count.load(Relaxed), warnings, "{line:?}");
+    }
 }
 
 #[test]

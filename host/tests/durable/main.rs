@@ -10,6 +10,8 @@ mod crashes;
 mod data_dir;
 mod dead_letters;
 mod disk;
+mod files;
 mod outages;
 mod replace;
 mod support;
+mod tidying;

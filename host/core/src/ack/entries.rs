@@ -195,4 +195,45 @@ mod tests {
         entries.self_check().expect("sound");
         assert_eq!(entries.pending(), 0);
     }
+
+    /// In the list 0, 1, 2 and 5; 3 is apart, 4 is vacant.
+    fn some() -> Entries {
+        let mut entries = Entries::new();
+        for (index, at) in [(0, 10), (1, 20), (2, 30), (3, 40), (5, 50)] {
+            entries.insert(index, 1, Time(at));
+        }
+        entries.set_apart(3);
+        entries.self_check().expect("sound");
+        entries
+    }
+
+    /// What is wrong, and how it comes to be.
+    type Damage = (&'static str, fn(&mut Entries));
+
+    #[test]
+    fn the_check_finds_whatever_is_unsound() {
+        let damage: [Damage; 9] = [
+            ("a link back that leads elsewhere", |e| e.table[1].prev = 2),
+            ("a deadline before the one in front of it", |e| {
+                (e.table[2].started, e.table[2].armed) = (Time(5), Time(15));
+            }),
+            ("armed before it was registered", |e| e.table[1].started = Time(25)),
+            ("a circle", |e| e.table[5].next = 0),
+            ("a list that ends outside of the table", |e| e.table[5].next = 77),
+            ("a tail that is not the last", |e| e.tail = 2),
+            ("a pending tree that is not in the list", |e| {
+                (e.table[0].next, e.table[2].prev) = (2, 0);
+            }),
+            ("and is not counted either", |e| {
+                (e.table[0].next, e.table[2].prev) = (2, 0);
+                e.pending -= 1;
+            }),
+            ("a tree that is counted twice", |e| e.pending += 1),
+        ];
+        for (what, break_it) in damage {
+            let mut entries = some();
+            break_it(&mut entries);
+            assert!(entries.self_check().is_err(), "{what}");
+        }
+    }
 }

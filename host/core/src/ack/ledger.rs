@@ -250,3 +250,29 @@ impl Ledger {
         self.counts.late = late;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_check_finds_an_end_that_was_not_told() {
+        let (generations, timeout) = (Arc::new(Generations::new()), Duration::from_secs(1));
+        let settings = LedgerSettings { owner: 0, shard: 0, shards: 1, timeout, max_tree_age: timeout };
+        let mut ledger = Ledger::new(settings, Arc::clone(&generations));
+        for slot in 0..5 {
+            generations.ensure(slot);
+            ledger.register(RootId::new(0, slot, 1), 1, Time(0));
+        }
+        ledger.ack(RootId::new(0, 0, 1), 1, Time(0));
+        ledger.cancel(RootId::new(0, 1, 1));
+        assert_eq!(ledger.self_check(), Ok(()));
+        ledger.counts.acked -= 1;
+        assert_eq!(ledger.self_check(), Err("5 registered, 4 told".to_owned()));
+        ledger.counts.registered -= 1;
+        assert_eq!(ledger.self_check(), Ok(()));
+        ledger.entries.remove(3);
+        assert!(ledger.self_check().is_err());
+    }
+}

@@ -41,3 +41,22 @@ fn grow<T: Clone>(table: &mut Vec<T>, len: usize, vacant: T) {
         table.resize(len, vacant);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_grows_in_few_steps_and_wastes_little() {
+        let (mut table, mut steps) = (Vec::new(), 0);
+        for len in 1..=100_000 {
+            let before = table.capacity();
+            grow(&mut table, len, 0_u64);
+            steps += usize::from(table.capacity() != before);
+            assert_eq!(table.len(), len);
+            let spare = table.capacity() - len;
+            assert!(spare < (len / 16).max(64), "{spare} spare places at {len}");
+        }
+        assert!(steps < 200, "{steps} steps, each of which copies the table");
+    }
+}

@@ -83,4 +83,15 @@ mod tests {
         let rows: Vec<bool> = history.iter().map(|a| a.failure.input.is_some()).collect();
         assert_eq!(rows, [false, false, true]);
     }
+
+    #[test]
+    fn a_row_is_large_from_one_byte_over_the_bound() {
+        let mut history = vec![];
+        for (number, row) in [(1, INPUT_BYTES), (2, INPUT_BYTES + 1), (3, 0)] {
+            push(&mut history, attempt(number, row));
+        }
+        let rows: Vec<bool> = history.iter().map(|a| a.failure.input.is_some()).collect();
+        assert_eq!(rows, [true, false, true]);
+        assert_eq!(history[1].failure.reason, "r", "all but the row is kept");
+    }
 }

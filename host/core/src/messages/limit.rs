@@ -94,4 +94,16 @@ mod tests {
         limit.completed(1000);
         assert_eq!(limit.effective(), 64);
     }
+
+    #[test]
+    fn a_round_gives_an_eighth_back() {
+        let mut limit = Limit::new(1000);
+        limit.timed_out_in_queue(Time(0), Time(1));
+        let mut found = vec![];
+        for _ in 0..6 {
+            limit.completed(limit.now);
+            found.push(limit.effective());
+        }
+        assert_eq!(found, [562, 632, 711, 799, 898, 1000]);
+    }
 }

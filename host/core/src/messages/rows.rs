@@ -88,4 +88,20 @@ mod tests {
         rows.clear();
         assert_eq!(rows.memory_bytes(), 0);
     }
+
+    /// Most messages have one row.
+    #[test]
+    fn a_first_row_takes_its_own_bytes_and_twelve() {
+        for len in [0, 1, 100, KEPT_BYTES - 12] {
+            let mut rows = Rows::default();
+            rows.push(7, &vec![1; len]);
+            assert_eq!(rows.memory_bytes(), 12 + len);
+            rows.clear();
+            assert_eq!(rows.memory_bytes(), 12 + len, "it is kept");
+        }
+        let mut rows = Rows::default();
+        rows.push(7, &[1; KEPT_BYTES - 11]);
+        rows.clear();
+        assert_eq!(rows.memory_bytes(), 0, "a byte more is not");
+    }
 }

@@ -146,3 +146,98 @@ fn view(slot: MessageSlot, message: &Message) -> PendingMessage<'_> {
         history: &message.history,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ack::Generations;
+    use crate::failure::{Class, Cost, Failure};
+    use crate::ids::Time;
+    use crate::messages::{Fate, MessagesSettings, TreeEnd};
+    use crate::retry::RetryPolicy;
+    use std::sync::Arc;
+
+    fn failure() -> Box<Failure> {
+        let (component, reason, output) = ("bolt".to_owned(), "why".to_owned(), String::new());
+        let (class, cost) = (Class::Failed, Cost::Fault);
+        Box::new(Failure { class, cost, component, task: 2, reason, output, input: None })
+    }
+
+    /// A new message with so many trees.
+    fn emit(messages: &mut Messages, id: u128, trees: usize) -> (MessageSlot, Vec<RootId>) {
+        let slot = messages.begin(MessageId(id), Time(0)).expect("room");
+        (slot, (0..trees).map(|_| messages.open_tree(slot, Time(0)).expect("a slot")).collect())
+    }
+
+    /// Several messages that ended in each way, and one in each state: 100 with open trees and one that ended,
+    /// 101 that waits, 102 with its spout, 103 that is exhausted.
+    fn some() -> Messages {
+        let settings =
+            MessagesSettings { owner: 0, max_pending: 64, retry: RetryPolicy::default(), unique_ids: false };
+        let mut messages = Messages::new(settings, Arc::new(Generations::new()));
+        for id in 0..2 {
+            let root = emit(&mut messages, id, 1).1[0];
+            messages.tree_event(root, TreeEnd::Acked { at: Time(1) }, Time(1), 0);
+        }
+        for _ in 0..3 {
+            messages.untracked(None);
+        }
+        for (id, fate) in [
+            (10, Fate::DeadLettered),
+            (11, Fate::DeadLettered),
+            (12, Fate::Dropped),
+            (13, Fate::Dropped),
+            (14, Fate::Dropped),
+            (15, Fate::HandedBack),
+            (16, Fate::HandedBack),
+        ] {
+            let slot = emit(&mut messages, id, 1).0;
+            messages.close(slot, fate);
+        }
+        let root = emit(&mut messages, 100, 3).1[1];
+        messages.tree_event(root, TreeEnd::Acked { at: Time(1) }, Time(1), 0);
+        for id in [101, 102] {
+            let root = emit(&mut messages, id, 2).1[0];
+            messages.tree_event(root, TreeEnd::TimedOut(failure()), Time(1), 0);
+        }
+        messages.hand_to_spout(slot_of(&messages, 102));
+        messages.refuse(MessageId(103), *failure(), Time(1));
+        assert_eq!(messages.self_check(), Ok(()));
+        messages
+    }
+
+    fn slot_of(messages: &Messages, id: u128) -> MessageSlot {
+        messages.find(MessageId(id)).expect("it is pending")
+    }
+
+    /// What is wrong, and how it comes to be.
+    type Damage = (&'static str, fn(&mut Messages));
+
+    #[test]
+    fn the_check_finds_whatever_does_not_add_up() {
+        fn message(messages: &mut Messages, id: u128) -> &mut Message {
+            let slot = slot_of(messages, id);
+            messages.table.get_mut(slot).expect("it is pending")
+        }
+        let damage: [Damage; 10] = [
+            ("a message read twice", |m| m.counts.read += 1),
+            ("a message that ended twice", |m| m.counts.dropped += 1),
+            ("a tree opened twice", |m| m.counts.trees_emitted += 1),
+            ("a tree that ended twice", |m| m.counts.trees_timed_out += 1),
+            ("a place of nobody", |m| m.places.all += 1),
+            ("a place of nobody under way", |m| m.places.emitted += 1),
+            ("a message that the spout does not owe", |m| m.places.owed += 1),
+            ("an open tree that is none", |m| message(m, 100).open += 1),
+            ("an opened tree that is none", |m| message(m, 100).opened += 1),
+            ("trees of a message that waits", |m| {
+                message(m, 101).trees = message(m, 100).trees.take();
+                (message(m, 101).open, message(m, 100).open) = (2, 0);
+            }),
+        ];
+        for (what, break_it) in damage {
+            let mut messages = some();
+            break_it(&mut messages);
+            assert!(messages.self_check().is_err(), "{what}");
+        }
+    }
+}

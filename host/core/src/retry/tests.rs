@@ -63,6 +63,22 @@ fn pauses_double_up_to_the_longest() {
 }
 
 #[test]
+fn the_pauses_of_an_outage_and_of_others_deaths_double_too() {
+    let policy = RetryPolicy { give_up_after: None, ..RetryPolicy::default() };
+    for (cost, expected) in [
+        (Cost::Patience, [100, 200, 400, 800, 1600, 3200, 6400, 10_000]),
+        (Cost::Free, [0, 0, 0, 1, 2, 4, 8, 16]),
+    ] {
+        let mut state = RetryState::default();
+        for milliseconds in expected {
+            let at = Time(5).after(Duration::from_millis(milliseconds));
+            let verdict = decide(&policy, &mut state, &failure(cost), Time(5), WHOLE);
+            assert_eq!(verdict, Verdict::ReplayAt(at), "{cost:?}");
+        }
+    }
+}
+
+#[test]
 fn jitter_takes_at_most_half_of_a_pause() {
     for jitter in [0, 1, u64::MAX / 2, u64::MAX] {
         let pause = jittered(Duration::from_millis(100), jitter).as_micros();

@@ -212,6 +212,16 @@ fn a_tree_is_acked_when_its_last_ack_was_made() {
 }
 
 #[test]
+fn a_batch_of_acks_is_each_of_its_acks() {
+    let mut t = Tracker::new();
+    let roots = [t.registered(1, Time(0)), t.registered(2, Time(0)), t.registered(4 ^ 8, Time(0))];
+    t.ledger.ack_batch(&[(roots[0], 1), (roots[1], 1), (roots[2], 4), (roots[2], 8), (roots[0], 1)], Time(1));
+    let kind = TreeEventKind::Acked { at: Time(1) };
+    let acked = [0, 2].map(|n| TreeEvent { root: roots[n], started: Time(0), kind: kind.clone() });
+    assert_eq!((t.events(), t.ledger.counts().late), (acked.to_vec(), 1));
+}
+
+#[test]
 fn each_kind_of_wrong_word_is_refused_under_its_name() {
     let mut t = Tracker::new();
     let root = t.registered(1, Time(0));

@@ -5,3 +5,4 @@ mod faults;
 mod oracle;
 mod random;
 mod sizes;
+mod slots;

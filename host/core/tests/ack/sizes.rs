@@ -1,7 +1,7 @@
 //! What tracking takes: memory, and how often a few bits of edge would deceive it.
 
-use anchorbolt_core::ack::{Generations, Ledger, LedgerSettings, Slots};
-use anchorbolt_core::ids::Time;
+use anchorbolt_core::ack::{Generations, Ledger, LedgerSettings, Slots, TreeEvent};
+use anchorbolt_core::ids::{RootId, Time};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +31,36 @@ fn a_pending_tree_takes_at_most_48_bytes() {
     let at_the_end = bytes as f64 / 1e6;
     assert!(at_the_end <= 45.5, "{at_the_end}");
     assert!(worst <= 48.0, "{worst}");
+}
+
+/// A report that says too little would hide what a budget is for.
+#[test]
+fn the_memory_that_is_reported_is_that_of_the_tables() {
+    const TREES: u64 = 100_000;
+    let (generations, mut slots, mut ledger) = tracker();
+    let empty = (generations.memory_bytes(), slots.memory_bytes(), ledger.memory_bytes());
+    assert_eq!(empty, (size_of::<Generations>(), size_of::<Slots>(), size_of::<Ledger>()));
+    let per_tree = |bytes: usize| bytes as f64 / TREES as f64;
+    let roots: Vec<RootId> = (0..TREES).filter_map(|_| slots.allocate(0, &mut None)).collect();
+    for &root in &roots {
+        ledger.register(root, 1, Time(1));
+    }
+    let registered = (generations.memory_bytes(), slots.memory_bytes(), ledger.memory_bytes());
+    assert!((4.0..5.1).contains(&per_tree(registered.0 - empty.0)), "{registered:?}");
+    assert!((8.0..8.6).contains(&per_tree(registered.1 - empty.1)), "{registered:?}");
+    assert!((32.0..34.1).contains(&per_tree(registered.2 - empty.2)), "{registered:?}");
+    // Trees whose deadline is out of order are listed with it, and events wait until they are taken.
+    for &root in &roots {
+        ledger.reset_timeout(root, Time(2));
+    }
+    let aged = ledger.memory_bytes();
+    assert!((16.0..32.1).contains(&per_tree(aged - registered.2)), "{aged}");
+    for &root in &roots {
+        ledger.ack(root, 1, Time(3));
+    }
+    let event = size_of::<TreeEvent>() as f64;
+    let ended = per_tree(ledger.memory_bytes() - aged);
+    assert!((event..2.0 * event + 0.1).contains(&ended), "{ended}");
 }
 
 /// A tree seems complete while it is not when its open edges happen to cancel out: 2^-64 each time. With

@@ -1,6 +1,7 @@
 //! What becomes of messages, from their rows to their end.
 
 use crate::task::{Task, failure, retry_at};
+use anchorbolt_core::ack::Slots;
 use anchorbolt_core::failure::{Class, Cost};
 use anchorbolt_core::ids::{MessageId, RootId, Time};
 use anchorbolt_core::messages::{Counts, Fate, MessageEvent, MessageState, TreeEnd};
@@ -144,4 +145,84 @@ fn nothing_grows_with_the_number_of_messages() {
     assert_eq!(t.counts().completed, 50_000);
     assert!(t.messages.tree_memory_bytes() < 2000);
     assert_eq!(t.messages.pending().count(), 0);
+}
+
+#[test]
+fn lent_rows_come_back_unless_others_came_meanwhile() {
+    let mut t = Task::standard();
+    let (slot, _) = t.emit(1, b"a");
+    t.emit(1, b"b");
+    let lent = t.messages.lend_rows(slot);
+    let rows = |t: &Task| t.messages.rows(slot).map(|(_, row)| row.to_vec()).collect::<Vec<_>>();
+    assert_eq!((lent.iter().count(), rows(&t)), (2, vec![]));
+    t.messages.return_rows(slot, lent.clone());
+    assert_eq!(rows(&t), [b"a", b"b"]);
+    t.messages.lend_rows(slot);
+    t.emit(1, b"c");
+    t.messages.return_rows(slot, lent.clone());
+    assert_eq!(rows(&t), [b"c"]);
+    t.messages.close(slot, Fate::Dropped);
+    t.messages.return_rows(slot, lent);
+    assert!(t.messages.lend_rows(slot).is_empty() && rows(&t).is_empty());
+}
+
+#[test]
+fn a_pending_message_is_found_by_its_id() {
+    for unique_ids in [false, true] {
+        let mut t = Task::new(2048, RetryPolicy::default(), unique_ids);
+        let (first, _) = t.emit(1, b"row");
+        let (second, root) = t.emit(2, b"row");
+        let find = |t: &Task, id| t.messages.find(MessageId::pair(0, id));
+        assert_eq!([1, 2, 3].map(|id| find(&t, id)), [Some(first), Some(second), None]);
+        t.ack(root.expect("a tree"));
+        assert_eq!([1, 2].map(|id| find(&t, id)), [Some(first), None]);
+    }
+}
+
+/// The place of a message is used again; who still has its old name reaches nothing.
+#[test]
+fn the_name_of_a_message_that_ended_does_not_reach_the_next_in_its_place() {
+    let mut t = Task::standard();
+    let (old, root) = t.emit(1, b"old");
+    t.ack(root.expect("a tree"));
+    let (new, root) = t.emit(2, b"new");
+    assert_ne!(old, new);
+    t.messages.keep_row(old, 0, b"stray");
+    t.messages.hand_to_spout(old);
+    t.messages.close(old, Fate::Dropped);
+    assert_eq!(
+        (t.messages.id(old), t.messages.attempt(old), t.messages.open_tree(old, t.now)),
+        (None, 0, None)
+    );
+    assert!(t.messages.rows(old).next().is_none() && t.messages.message(old).is_none());
+    assert_eq!((t.messages.id(new), t.messages.rows(new).count()), (Some(MessageId::pair(0, 2)), 1));
+    t.ack(root.expect("a tree"));
+    assert_eq!((t.counts().completed, t.counts().dropped), (2, 0));
+}
+
+#[test]
+fn the_memory_of_trees_is_at_least_that_of_their_slots() {
+    let mut t = Task::standard();
+    for id in 0..1000 {
+        t.emit(id, b"row");
+    }
+    assert_eq!(t.messages.slots_in_use(), 1000);
+    assert!(t.messages.tree_memory_bytes() >= 1000 * Slots::SLOT_BYTES);
+}
+
+/// Of an id that comes again nothing of the first time is left, wherever its new message has its place.
+#[test]
+fn an_id_whose_message_ended_begins_a_new_one() {
+    let mut t = Task::standard();
+    let mut read = 0;
+    for ids in [100, 50, 10] {
+        let first: Vec<_> = (0..ids).map(|id| t.emit(id, b"a")).collect();
+        let second: Vec<_> = (0..ids).map(|id| t.emit(id, b"b")).collect();
+        assert!(first.iter().zip(&second).all(|(first, second)| first.0 == second.0), "{ids} ids");
+        for (_, root) in first.into_iter().chain(second) {
+            t.ack(root.expect("a tree"));
+        }
+        read += ids;
+        assert_eq!((t.counts().read, t.counts().completed), (read, read));
+    }
 }

@@ -1,7 +1,9 @@
 //! How much may be under way.
 
-use crate::task::Task;
+use crate::task::{Task, failure};
+use anchorbolt_core::failure::{Class, Cost};
 use anchorbolt_core::ids::{RootId, Time};
+use anchorbolt_core::messages::TreeEnd;
 use anchorbolt_core::retry::RetryPolicy;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -53,6 +55,21 @@ fn a_timeout_in_a_queue_halves_the_limit_and_costs_nothing() {
         t.ack(root);
     }
     assert_eq!(t.messages.effective_limit(), 64);
+}
+
+#[test]
+fn no_other_failure_halves_the_limit() {
+    for (class, cost, limit) in [
+        (Class::Timeout, Cost::Free, 32),
+        (Class::Timeout, Cost::Patience, 64),
+        (Class::Host, Cost::Free, 64),
+        (Class::Failed, Cost::Fault, 64),
+    ] {
+        let mut t = Task::new(64, RetryPolicy::default(), true);
+        let root = t.emit(1, b"row").1.expect("a tree");
+        t.messages.tree_event(root, TreeEnd::TimedOut(Box::new(failure(class, cost))), t.now, 0);
+        assert_eq!(t.messages.effective_limit(), limit, "{class:?}, {cost:?}");
+    }
 }
 
 /// Two bolts share one core, turn by turn, a millisecond a tuple; the first makes three tuples of each, so

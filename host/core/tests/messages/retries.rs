@@ -171,6 +171,21 @@ fn an_outage_ends_in_back_pressure_and_not_in_dead_letters() {
     assert_eq!((t.counts().completed, t.counts().pending), (100, 0));
 }
 
+/// Nobody but the table cancels; if someone does, the message is not lost.
+#[test]
+fn a_tree_that_others_cancelled_is_replayed_free() {
+    let mut t = Task::standard();
+    let (slot, root) = t.emit(1, b"row");
+    t.ledger.cancel(root.expect("a tree"));
+    assert_eq!(retry_at(&t.turn()), t.now, "at once");
+    let counts = t.counts();
+    assert_eq!((counts.trees_emitted, counts.trees_failed, counts.trees_pending), (1, 1, 0));
+    assert_eq!(t.messages.history(slot)[0].failure.cost, Cost::Free);
+    let root = t.replay()[0].1[0];
+    t.ack(root);
+    assert_eq!((t.counts().completed, t.counts().trees_replayed), (1, 1));
+}
+
 #[test]
 fn what_the_bolts_reject_is_never_tried_again() {
     let mut t = Task::standard();

@@ -1,6 +1,6 @@
 //! What it costs: memory by open messages alone, and time that does not grow.
 
-use anchorbolt_core::offsets::Spans;
+use anchorbolt_core::offsets::{Snapshot, Spans};
 
 #[test]
 fn memory_goes_with_the_open_messages() {
@@ -19,6 +19,15 @@ fn memory_goes_with_the_open_messages() {
     }
     assert!(most <= 500, "{most} entries for 100 open messages");
     assert!(spans.ranges() <= 100);
+}
+
+#[test]
+fn what_a_restart_brings_is_counted_too() {
+    let ranges = vec![10..20, 30..40];
+    let mut spans = Spans::restore(Snapshot { low: 0, ranges }, 10).expect("it is a snapshot");
+    assert_eq!(spans.entries(), 2);
+    spans.read(0, 5);
+    assert_eq!(spans.entries(), 3);
 }
 
 /// A square of the messages would take minutes.
