@@ -32,11 +32,11 @@ impl Default for Plan {
     fn default() -> Plan {
         Plan {
             seed: 0,
-            kill: 10,
+            kill: 16,
             refuse_memory: 2,
             stall: 1,
             stall_for: Duration::from_millis(300),
-            drop: 8,
+            drop: 24,
             delay: 2,
             delay_for: Duration::from_millis(100),
             one_in: 8,
