@@ -327,6 +327,7 @@ fn on_manual_clock(
         keep: None,
         filter: None,
         seed: None,
+        errors: Arc::default(),
     };
     let running = launch(loaded.plan.expect("a plan"), parts).expect("it starts");
     (running, clock, journal)

@@ -80,6 +80,7 @@ fn goodput(a_second: u64) -> (u64, u64) {
         keep: None,
         filter: None,
         seed: Some(1),
+        errors: Arc::default(),
     };
     let mut stepped = launch_stepped(text.load().plan.unwrap(), parts).unwrap();
     while clock.now() < Time(RUN.as_nanos() as u64) {

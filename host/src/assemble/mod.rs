@@ -33,6 +33,7 @@ use crate::chaos;
 use crate::durable::DurableError;
 use crate::runtime::{How, LaunchError, SpoutFactory};
 use crate::sinks::OutputClosed;
+use crate::telemetry::Errors;
 use anchorbolt_core::manifest::{Diagnostic, Manifest, Parsed, Sources, SpoutKind, Text, parse, sort};
 use anchorbolt_core::plan::{Plan, Role, plan};
 use anchorbolt_core::port::{Declaration, InstanceFactory};
@@ -111,6 +112,7 @@ pub struct Loaded {
     native_bolts: BTreeMap<String, Arc<dyn InstanceFactory>>,
     native_spouts: BTreeMap<String, SpoutFactory>,
     output_closed: OutputClosed,
+    errors: Arc<Errors>,
 }
 
 /// How to run.
@@ -208,6 +210,7 @@ impl Host {
             native_bolts: natives.bolts,
             native_spouts: natives.spouts,
             output_closed: OutputClosed::default(),
+            errors: Arc::default(),
         };
         let mut declarations = natives.declarations;
         for bolt in &loaded.manifest.bolts {

@@ -2,6 +2,7 @@
 //!
 //! In: a bolt of a manifest. Out: the plugin and its declaration, or the one diagnostic that says why not.
 
+use crate::telemetry::Errors;
 use anchorbolt_core::failure::Class;
 use anchorbolt_core::manifest::{Bolt, Code, Diagnostic, codes};
 use anchorbolt_core::port::{CallError, Declaration, InstanceFactory};
@@ -112,10 +113,12 @@ fn explain(error: &LoadError) -> (&'static str, &'static str) {
     }
 }
 
-/// What a bolt logs goes to the host's log under its name.
+/// What a bolt logs goes to the host's log under its name; what it was refused goes to the report, too.
 pub(super) struct GuestLog {
     /// The bolt.
     pub(super) component: String,
+    /// Those of the run.
+    pub(super) errors: Arc<Errors>,
 }
 
 impl GuestEvents for GuestLog {
@@ -132,5 +135,12 @@ impl GuestEvents for GuestLog {
 
     fn metric(&self, name: &str, value: Metric) {
         tracing::trace!(target: "guest", component = self.component, name, ?value, "metric");
+    }
+
+    fn refused(&self, text: &str) {
+        let component = self.component.as_str();
+        if self.errors.add(component, Class::Failed, text) {
+            tracing::warn!(component, "{text}");
+        }
     }
 }

@@ -87,7 +87,8 @@ impl Loaded {
         let format = &time::format_description::well_known::Rfc3339;
         let started = time::OffsetDateTime::now_utc().replace_nanosecond(0).ok();
         let started = started.and_then(|t| t.format(format).ok()).unwrap_or_default();
-        Ok((plan, Parts { bolts, spouts, clock, how, started, keep: None, filter: None, seed: None }))
+        let (errors, keep, filter, seed) = (self.errors.clone(), None, None, None);
+        Ok((plan, Parts { bolts, spouts, clock, how, started, keep, filter, seed, errors }))
     }
 
     /// Another spout in the place of one of the topology's, with the same streams; made for each task's index.
@@ -116,7 +117,7 @@ impl Loaded {
             return Ok(Arc::new(NativeFactory::new(Declaration::default(), make)));
         }
         let (plugin, declaration) = plugin.cloned().ok_or_else(|| LaunchError::Missing(name.to_owned()))?;
-        let events = Arc::new(plugins::GuestLog { component: name.to_owned() });
+        let events = Arc::new(plugins::GuestLog { component: name.to_owned(), errors: self.errors.clone() });
         Ok(Arc::new(self.guests(name, bolt, plugin, declaration, events)?))
     }
 

@@ -1,4 +1,4 @@
-//! The calls of a bolt task that bring no tuples: tick, flush, cleanup; and what it publishes of itself.
+//! The calls of a bolt task that bring no tuples: tick, flush, cleanup; what it publishes of itself; recycling.
 //!
 //! In: the time, a drain's order. Out: as from a call with tuples. Invariant: a death in such a call is nobody's
 //! fault but the bolt's.
@@ -67,6 +67,16 @@ impl BoltTask {
         let memory = self.instance.as_ref().map_or(0, |i| i.memory_bytes());
         self.parts.counters.memory_bytes.store(memory, Relaxed);
         self.parts.counters.cpu_ns.store(cpu.as_nanos() as u64, Relaxed);
+    }
+
+    /// Lets go of an instance that holds nothing and has grown past `recycle-at`; the next call has a fresh one.
+    pub(super) fn recycle(&mut self, env: &Env) {
+        let Some(at) = self.parts.recycle_at else { return };
+        // One that begins above it is replaced when it has grown, not after each call.
+        let most = at.max(self.fresh_bytes);
+        if self.instance.as_ref().is_some_and(|instance| instance.memory_bytes() > most) {
+            self.close(env);
+        }
     }
 
     /// The last call.

@@ -47,6 +47,8 @@ pub(crate) struct TaskParts {
     pub held_max: usize,
     /// A lost instance loses nothing.
     pub stateless: bool,
+    /// Memory at which an instance is replaced.
+    pub recycle_at: Option<u64>,
     /// How often to tick.
     pub tick: Option<Duration>,
 }
@@ -80,6 +82,8 @@ pub(crate) struct BoltTask {
     pub(super) rng: fastrand::Rng,
     cursor: Option<Cursor>,
     pub(super) next_tick: Option<Time>,
+    /// Memory of the instance when it was prepared.
+    pub(super) fresh_bytes: u64,
     over: Vec<Entry>,
 }
 
@@ -103,6 +107,7 @@ impl BoltTask {
             rng,
             cursor: None,
             next_tick: parts.tick.map(|t| now.after(t)),
+            fresh_bytes: 0,
             over: vec![],
             parts,
         }
@@ -120,6 +125,7 @@ impl BoltTask {
     pub(crate) fn start(&mut self) -> Result<(), CallError> {
         let mut instance = self.parts.factory.create()?;
         instance.prepare(&self.parts.context)?;
+        self.fresh_bytes = instance.memory_bytes();
         self.instance = Some(instance);
         Ok(())
     }
@@ -311,15 +317,21 @@ impl BoltTask {
             self.fail_open(held.window(), &text, n);
         }
         held.end(self.parts.held_max, &mut self.over);
-        let reason = format!("more than held-tuples = {} tuples held by the task", self.parts.held_max);
+        let (most, held_now) = (self.parts.held_max, self.parts.held_max + self.over.len());
+        let reason = format!("held-tuples limit reached: {held_now} held by the task, at most {most}");
         for entry in &mut self.over {
             let failure = self.applier.failure(Class::Overflow, Cost::Fault, reason.clone());
             self.effects.fail_entry(entry, &failure);
         }
         self.over.clear();
-        self.parts.counters.held.store(held.kept() as u64, Relaxed);
+        let kept = held.kept();
+        self.parts.counters.held.store(kept as u64, Relaxed);
         if n > 0 {
             self.parts.supervisor.on_success();
+        }
+        drop((held, router));
+        if kept == 0 {
+            self.recycle(env);
         }
     }
 

@@ -15,7 +15,7 @@ use super::shared::{Services, TaskShared};
 use super::spout_cell::SpoutCell;
 use super::spout_keep::Keeping;
 use super::spout_task::{SpoutTask, SpoutTaskParts};
-use crate::telemetry::{BoltCounters, Errors};
+use crate::telemetry::BoltCounters;
 use anchorbolt_core::ack::{Ledger, LedgerSettings};
 use anchorbolt_core::grouping::Router;
 use anchorbolt_core::manifest::{Ackers, Restart};
@@ -44,7 +44,7 @@ impl Launch {
             bolt_inboxes: self.bolt_seats.iter().map(|s| s.inbox.clone()).collect(),
             holders: self.bolts.iter().map(|(_, shared, _)| shared.clone() as Arc<dyn Holder>).collect(),
             pool: Pool::default(),
-            errors: Errors::default(),
+            errors: self.parts.errors.clone(),
             events: self.sender.clone(),
             watched: false.into(),
             standing_still: false.into(),
@@ -100,6 +100,7 @@ impl Launch {
             batch: bolt.batch,
             held_max: bolt.limits.held_tuples as usize,
             stateless: bolt.stateless,
+            recycle_at: bolt.recycle_at,
             tick: bolt.tick,
         }
     }

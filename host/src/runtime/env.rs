@@ -92,7 +92,7 @@ pub(crate) struct Env {
     /// Spare batches.
     pub pool: Pool,
     /// The errors of the run.
-    pub errors: Errors,
+    pub errors: Arc<Errors>,
     /// To the controller.
     pub events: Sender<Event>,
     /// The controller wants to know when something is settled.

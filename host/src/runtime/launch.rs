@@ -24,7 +24,7 @@ use super::spout_task::SpoutTask;
 use super::stepped::{Controller, Seated, Stepped};
 use super::track::{TrackMap, Tracker};
 use crate::durable::DurableError;
-use crate::telemetry::BoltCounters;
+use crate::telemetry::{BoltCounters, Errors};
 use anchorbolt_core::ack::Generations;
 use anchorbolt_core::manifest::Ackers;
 use anchorbolt_core::plan::{Plan, Role};
@@ -61,6 +61,8 @@ pub struct Parts {
     pub filter: Option<Arc<dyn BatchFilter>>,
     /// What all random numbers begin with; none: with something else each time.
     pub seed: Option<u64>,
+    /// The errors of the run: of what code tells by another way than a call, too.
+    pub errors: Arc<Errors>,
 }
 
 /// Why a topology did not start.

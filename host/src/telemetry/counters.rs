@@ -28,7 +28,7 @@ pub struct BoltCounters {
     pub faults: [AtomicU64; 5],
     /// Instances that died.
     pub deaths: AtomicU64,
-    /// Instances made after a death.
+    /// Instances made after a death, or in the place of one that was recycled.
     pub restarts: AtomicU64,
     /// Instances that took state with them.
     pub state_lost: AtomicU64,

@@ -5,7 +5,7 @@
 //! backstop: a little above, without figures.
 
 use crate::death::Stop;
-use crate::text::size;
+use crate::text::sizes;
 use anchorbolt_core::manifest::Limits;
 use anchorbolt_core::port::Emissions;
 
@@ -14,6 +14,12 @@ const HANDLES_MAX: u64 = 16 << 20;
 /// Entries of one call's log. Each takes some hundred bytes here, whatever it holds, and the limits of the
 /// manifest do not see it; a guest that emits row by row stays far below.
 const ENTRIES_MAX: u64 = 256 << 10;
+/// Handles that one request may describe: the answers are made in the host before the guest takes them.
+const DESCRIBED_MAX: usize = 64 << 10;
+/// However many tuples a call has, it can't have more emissions or anchors than this, or than one tuple may have.
+const CALL_COUNT_MAX: u64 = 1_000_000;
+/// The same for emitted bytes: all of them lie in the host until the call returns.
+const CALL_BYTES_MAX: u64 = 256 << 20;
 /// Bytes of reasons and errors that one call may keep; what is more is cut away.
 const TEXTS_MAX: u64 = 16 << 20;
 
@@ -44,23 +50,19 @@ impl Budget {
         self.bytes += e.data.len() as u64;
         self.anchors += e.anchors.len() as u64;
         let tuples = self.tuples;
-        let over = |name: &str, used: String, limit: String| {
-            Err(Stop::protocol(format!(
-                "{name} limit reached: {used} in a call of {tuples}, at most {limit} a tuple"
-            )))
-        };
-        if self.emissions > tuples * u64::from(limits.emissions_per_tuple) {
-            return over(
-                "emissions-per-tuple",
-                self.emissions.to_string(),
-                limits.emissions_per_tuple.to_string(),
-            );
-        }
-        if self.bytes > tuples.saturating_mul(limits.emitted_bytes_per_tuple) {
-            return over("emitted-bytes-per-tuple", size(self.bytes), size(limits.emitted_bytes_per_tuple));
-        }
-        if self.anchors > tuples * u64::from(limits.anchors_per_tuple) {
-            return over("anchors-per-tuple", self.anchors.to_string(), limits.anchors_per_tuple.to_string());
+        let counts = |used: u64, most: u64| (used.to_string(), most.to_string());
+        let (emissions, anchors) =
+            (u64::from(limits.emissions_per_tuple), u64::from(limits.anchors_per_tuple));
+        within("emissions-per-tuple", tuples, self.emissions, emissions, CALL_COUNT_MAX, counts)?;
+        let bytes = limits.emitted_bytes_per_tuple;
+        within("emitted-bytes-per-tuple", tuples, self.bytes, bytes, CALL_BYTES_MAX, sizes)?;
+        within("anchors-per-tuple", tuples, self.anchors, anchors, CALL_COUNT_MAX, counts)
+    }
+
+    /// Whether so many handles may be described at once.
+    pub(crate) fn describe(&self, n: usize) -> Result<(), Stop> {
+        if n > DESCRIBED_MAX {
+            return Err(Stop::protocol(format!("{n} handles described at once, at most {DESCRIBED_MAX}")));
         }
         Ok(())
     }
@@ -94,6 +96,31 @@ impl Budget {
         self.texts += len as u64;
         self.texts <= TEXTS_MAX
     }
+}
+
+/// Whether a call has used no more than its tuples may, and than any call may.
+fn within(
+    name: &str,
+    tuples: u64,
+    used: u64,
+    limit: u64,
+    call_max: u64,
+    show: impl Fn(u64, u64) -> (String, String),
+) -> Result<(), Stop> {
+    let call_max = call_max.max(limit);
+    let budget = tuples.saturating_mul(limit);
+    if used <= budget.min(call_max) {
+        return Ok(());
+    }
+    let (shown, most) = show(used, budget.min(call_max));
+    let reason = match budget > call_max {
+        true => format!("{name} limit reached: {shown} in a call of {tuples}, at most {most} in any call"),
+        false => {
+            let (_, limit) = show(used, limit);
+            format!("{name} limit reached: {shown} in a call of {tuples}, at most {limit} a tuple")
+        }
+    };
+    Err(Stop::protocol(reason))
 }
 
 /// Bytes that one host call may lift: what the limits allow with the columns round it, but no more than
@@ -132,6 +159,12 @@ mod tests {
         budget.begin(2);
         let stop = budget.emit(&rows(1, 201), &limits).expect_err("over");
         assert!(stop.to_string().contains("201 bytes in a call of 2, at most 100 bytes a tuple"), "{stop}");
+        budget.begin(1_000_000);
+        assert!(budget.emit(&rows(1_000_000, 0), &limits).is_ok());
+        let stop = budget.emit(&rows(1, 0), &limits).expect_err("over");
+        let text =
+            "emissions-per-tuple limit reached: 1000001 in a call of 1000000, at most 1000000 in any call";
+        assert_eq!(stop.to_string(), text);
         budget.begin(0);
         let many = Emissions { targets: vec![0; 11], ..Emissions::default() };
         assert!(budget.emit(&many, &limits).is_err(), "the longest column counts");

@@ -10,7 +10,7 @@ use crate::compile::Compiler;
 use crate::state::State;
 use crate::ticker::Ticker;
 use crate::trusted::Code;
-use crate::{CompileError, LoadError, wasi};
+use crate::{CompileError, LoadError, shadow};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -149,7 +149,7 @@ impl Drop for Inner {
 
 fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
-    wasi::link(&mut linker)?;
+    shadow::link(&mut linker)?;
     Bolt::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state)?;
     Ok(linker)
 }

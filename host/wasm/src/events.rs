@@ -1,7 +1,7 @@
 //! What a guest tells the world outside of tuples: log lines and figures.
 //!
 //! A hook of the embedder comes in; cleaned and limited events go out to it. The caps are per bolt, so
-//! neither many tasks nor many restarts get round them.
+//! neither many tasks nor many restarts get round them. What is left out is counted and said.
 
 use crate::text::{self, clean_to};
 use anchorbolt_core::manifest::Limits;
@@ -52,6 +52,11 @@ pub trait GuestEvents: Send + Sync {
     }
     /// One figure; the name is at most 128 bytes, and there are at most 1,000 of them.
     fn metric(&self, name: &str, value: Metric);
+    /// Something outside of its grants was refused to it: what, and which line of `allow` would grant it. Each text
+    /// comes once, and there are few of them.
+    fn refused(&self, text: &str) {
+        self.log(Level::Warn, text);
+    }
 }
 
 /// Takes nothing.
@@ -65,19 +70,24 @@ impl GuestEvents for Silent {
 
 const METRIC_NAME_MAX: usize = 128;
 const METRIC_NAMES_MAX: usize = 1000;
+/// Different refusals that are told.
+const REFUSALS_MAX: usize = 20;
 
 /// The caps of one bolt in front of its hook.
 pub(crate) struct Events {
     hook: Arc<dyn GuestEvents>,
     lines: Mutex<Rate>,
     names: Mutex<HashSet<String>>,
+    refusals: Mutex<HashSet<String>>,
+    limits: (u32, u64),
 }
 
 impl Events {
     pub(crate) fn new(hook: Arc<dyn GuestEvents>, limits: &Limits) -> Events {
         let lines =
             Rate::new(limits.log_lines_per_second.into(), limits.log_bytes_per_second, Instant::now());
-        Events { hook, lines: Mutex::new(lines), names: Mutex::default() }
+        let limits = (limits.log_lines_per_second, limits.log_bytes_per_second);
+        Events { hook, lines: Mutex::new(lines), names: Mutex::default(), refusals: Mutex::default(), limits }
     }
 
     /// Forwards one cleaned line, or counts it as left out.
@@ -99,9 +109,32 @@ impl Events {
         let verdict =
             self.lines.lock().unwrap_or_else(PoisonError::into_inner).take(line.len(), Instant::now());
         if let Some(left_out) = verdict.filter(|left_out| *left_out > 0) {
-            self.hook.log(Level::Warn, &format!("{left_out} lines were left out: the bolt logs too much"));
+            self.say_left_out(left_out);
         }
         verdict.is_some()
+    }
+
+    fn say_left_out(&self, lines: u64) {
+        let (most, bytes) = (self.limits.0, text::size(self.limits.1));
+        let what = if lines == 1 { "1 line was".to_owned() } else { format!("{lines} lines were") };
+        self.hook.log(
+            Level::Warn,
+            &format!("{what} left out: the bolt logs more than {most} lines or {bytes} a second"),
+        );
+    }
+
+    /// Tells of a refusal, unless it was told before.
+    pub(crate) fn refused(&self, text: &str) {
+        let mut told = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= REFUSALS_MAX || !told.insert(text.to_owned()) {
+            return;
+        }
+        let last = told.len() == REFUSALS_MAX;
+        drop(told);
+        self.hook.refused(text);
+        if last {
+            self.hook.refused("further uses outside of `allow` are refused without a word");
+        }
     }
 
     /// Forwards one figure, if its name is among the first thousand.
@@ -127,6 +160,16 @@ impl Events {
         let text = text::clean(text);
         text.lines().for_each(|line| self.log(level, line));
         text
+    }
+}
+
+impl Drop for Events {
+    /// Lines may have been left out after which none came.
+    fn drop(&mut self) {
+        let left_out = self.lines.get_mut().unwrap_or_else(PoisonError::into_inner).left_out;
+        if left_out > 0 {
+            self.say_left_out(left_out);
+        }
     }
 }
 

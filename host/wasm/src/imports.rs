@@ -101,6 +101,7 @@ impl collector::Host for State {
 
     fn describe(&mut self, ids: Vec<u32>) -> Result<Vec<types::TupleInfo>> {
         self.take_handles("describe", &ids)?;
+        self.call.budget.describe(ids.len())?;
         let Some(services) = self.call.services.as_mut() else {
             return Err(Stop::protocol("describe is not available in this call").into());
         };

@@ -6,8 +6,9 @@
 //! failure, or a death with a class and a text; the host goes on.
 //!
 //! Which part may use which, in arrows: `factory -> instance -> plugin -> engine`, `engine -> cache,
-//! compile, imports`, `imports, instance -> state`, `state -> limits, deadline, output, wasi`,
-//! `cache, compile, engine -> trusted` (the one `unsafe`), everyone -> `text`, `death`, `settings`.
+//! compile, imports, shadow`, `imports, instance, shadow -> state`, `state -> limits, deadline, output, wasi`,
+//! `shadow, wasi -> refusal`, `cache, compile, engine -> trusted` (the one `unsafe`), everyone -> `text`, `death`,
+//! `settings`.
 
 mod bindings;
 mod budget;
@@ -26,7 +27,9 @@ mod instance;
 mod limits;
 mod output;
 mod plugin;
+mod refusal;
 mod settings;
+mod shadow;
 mod state;
 mod text;
 mod ticker;

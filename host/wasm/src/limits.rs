@@ -77,7 +77,7 @@ impl ResourceLimiter for Limiter {
             return Ok(false); // the memory's own maximum: it will not grow, so it must not be counted
         }
         if let Err(asked) = self.memory.grow(current, desired) {
-            let (limit, asked) = (text::size(self.memory.limit), text::size(asked));
+            let (asked, limit) = text::sizes(asked, self.memory.limit);
             self.hit = Some(format!("memory limit {limit} reached: asked for {asked}"));
             return Ok(false);
         }

@@ -9,9 +9,11 @@ use crate::death::Stop;
 use crate::events::Events;
 use crate::limits::Limiter;
 use crate::output::Output;
+use crate::refusal;
 use crate::settings::Settings;
 use crate::wasi::{Grants, HANDLES_MAX};
 use anchorbolt_core::port::{Call, CallServices, Op};
+use std::collections::HashMap;
 use std::mem::take;
 use std::sync::Arc;
 use wasmtime::component::ResourceTable;
@@ -33,6 +35,12 @@ pub(crate) struct State {
     pub(crate) output: Output,
     pub(crate) deadline: Arc<Deadline>,
     pub(crate) call: Running,
+    /// Which granted folder an open descriptor lies in.
+    pub(crate) folders: HashMap<u32, usize>,
+    /// The guest looked for its folders in this call, and has none.
+    pub(crate) folderless: bool,
+    /// It used the network in this call.
+    pub(crate) networked: bool,
 }
 
 /// The call that is running.
@@ -55,7 +63,10 @@ impl State {
         let mut table = ResourceTable::new();
         table.set_max_capacity(HANDLES_MAX);
         Ok(State {
-            wasi: bolt.grants.context(&output)?,
+            wasi: bolt.grants.context(&output, &bolt.events)?,
+            folders: HashMap::new(),
+            folderless: false,
+            networked: false,
             table,
             limiter: Limiter::new(&bolt.settings.limits),
             output,
@@ -97,6 +108,11 @@ impl State {
         if let Some(call) = call {
             call.log = take(&mut self.call.log);
             call.services = self.call.services.take();
+        }
+        // On its way to the network a guest's library looks for files of names and ports by itself.
+        let networked = take(&mut self.networked) | self.bolt.grants.has_addresses();
+        if take(&mut self.folderless) && !networked {
+            self.bolt.events.refused(&refusal::no_folder());
         }
         self.call.open = false;
     }

@@ -75,6 +75,15 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{} {}", number.trim_end_matches('0').trim_end_matches('.'), UNITS[unit])
 }
 
+/// A number of bytes and its limit; in bytes where they would look the same.
+pub(crate) fn sizes(used: u64, limit: u64) -> (String, String) {
+    let shown = (size(used), size(limit));
+    if shown.0 == shown.1 && used != limit {
+        return (format!("{used} bytes"), format!("{limit} bytes"));
+    }
+    shown
+}
+
 /// A duration as manifests write it: `1s`, `250ms`.
 pub(crate) fn duration(d: Duration) -> String {
     if d.subsec_nanos() == 0 {
@@ -112,6 +121,8 @@ mod tests {
         assert_eq!(size((64 << 20) + (64 << 10)), "64.06 MiB");
         assert_eq!(size(100), "100 bytes");
         assert_eq!(size(3 << 40), "3072 GiB");
+        assert_eq!(sizes((2 << 20) + 1, 2 << 20), ("2097153 bytes".into(), "2097152 bytes".into()));
+        assert_eq!(sizes(3 << 20, 2 << 20), ("3 MiB".into(), "2 MiB".into()));
         assert_eq!(duration(Duration::from_secs(1)), "1 s");
         assert_eq!(duration(Duration::from_millis(1500)), "1500 ms");
     }

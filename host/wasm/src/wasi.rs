@@ -1,26 +1,19 @@
 //! What a plugin may reach of the system: what `allow` grants, clocks, randomness, and nothing else.
 //!
 //! Grants come in from the manifest and are checked once, at the start; a WASI context for each instance
-//! goes out. A use that is not granted is an ordinary error in the guest. A folder with write access has no
-//! quota: what a plugin writes there is as much as the disk takes.
+//! goes out. A use that is not granted is an ordinary error in the guest, and is told once. A folder with write access
+//! has no quota: what a plugin writes there is as much as the disk takes.
 
+use crate::events::Events;
 use crate::output::Output;
+use crate::refusal;
 use crate::settings::Settings;
-use crate::state::State;
+use anchorbolt_core::manifest::Dir;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::Arc;
-use wasmtime::component::{Linker, Resource};
-use wasmtime::{Result, StoreContextMut};
-use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemView};
-use wasmtime_wasi::p2::bindings::filesystem::types::{
-    DescriptorFlags, DescriptorType, ErrorCode, HostDescriptor, OpenFlags, PathFlags,
-};
-use wasmtime_wasi::p2::bindings::sockets::network::{self, IpAddressFamily};
-use wasmtime_wasi::p2::bindings::sockets::tcp_create_socket::Host as _;
-use wasmtime_wasi::p2::{FsResult, TcpSocket};
-use wasmtime_wasi::sockets::{SocketAddrUse, WasiSocketsView};
+use wasmtime_wasi::sockets::SocketAddrUse;
 use wasmtime_wasi::{FsPerms, WasiCtx};
 
 /// Files, sockets, streams and pollables that one instance may have open; one more is a death.
@@ -52,18 +45,21 @@ pub enum GrantError {
 /// `allow`, checked and resolved.
 pub(crate) struct Grants {
     env: Vec<(String, String)>,
-    dirs: Vec<(PathBuf, String, FsPerms)>,
+    /// As written, and where they are.
+    dirs: Vec<(Dir, PathBuf)>,
     addresses: Arc<[SocketAddr]>,
+    /// The hosts of `net`, in lower case, each with an address that it had at the start.
+    names: Vec<(String, IpAddr)>,
 }
 
 impl Grants {
     /// Nothing: what a plugin gets that is only asked what it is.
     pub(crate) fn none() -> Grants {
-        Grants { env: vec![], dirs: vec![], addresses: Arc::new([]) }
+        Grants { env: vec![], dirs: vec![], addresses: Arc::new([]), names: vec![] }
     }
 
     /// Looks at each folder and resolves each name.
-    pub(crate) fn resolve(settings: &Settings) -> std::result::Result<Grants, GrantError> {
+    pub(crate) fn resolve(settings: &Settings) -> Result<Grants, GrantError> {
         let allow = &settings.allow;
         let mut dirs = Vec::with_capacity(allow.dirs.len());
         for dir in &allow.dirs {
@@ -73,35 +69,58 @@ impl Grants {
             if !found.is_dir() {
                 return Err(refuse("not a folder".into()));
             }
-            let access = if dir.write { FsPerms::ReadWrite } else { FsPerms::ReadOnly };
-            dirs.push((path, dir.guest.clone(), access));
+            dirs.push((dir.clone(), path));
         }
-        let mut addresses = vec![];
+        let (mut addresses, mut names) = (vec![], vec![]);
         for address in &allow.net {
             let refuse = |e: io::Error| GrantError::Net { address: address.clone(), reason: e.to_string() };
-            addresses.extend(address.to_socket_addrs().map_err(refuse)?.map(canonical));
+            let found: Vec<_> = address.to_socket_addrs().map_err(refuse)?.map(canonical).collect();
+            let name = address.rsplit_once(':').map_or("", |(name, _)| name).to_ascii_lowercase();
+            names.extend(found.first().map(|found| (name, found.ip())));
+            addresses.extend(found);
         }
-        Ok(Grants { env: allow.env.clone(), dirs, addresses: addresses.into() })
+        Ok(Grants { env: allow.env.clone(), dirs, addresses: addresses.into(), names })
+    }
+
+    /// A granted folder, by its place among those that the guest is told of.
+    pub(crate) fn dir(&self, index: usize) -> Option<&Dir> {
+        self.dirs.get(index).map(|(dir, _)| dir)
+    }
+
+    /// Whether anything of the network is granted.
+    pub(crate) fn has_addresses(&self) -> bool {
+        !self.addresses.is_empty()
+    }
+
+    /// The address of a granted host. It is that of the start, so a name that changes can't lead elsewhere.
+    pub(crate) fn address_of(&self, name: &str) -> Option<IpAddr> {
+        let name = name.trim_end_matches('.').to_ascii_lowercase();
+        self.names.iter().find(|(granted, _)| *granted == name).map(|(_, address)| *address)
     }
 
     /// A context of an instance. Opens the granted folders.
-    pub(crate) fn context(&self, output: &Output) -> io::Result<WasiCtx> {
+    pub(crate) fn context(&self, output: &Output, events: &Arc<Events>) -> io::Result<WasiCtx> {
         let mut builder = WasiCtx::builder();
         builder.stdout(output.stdout()).stderr(output.stderr()).envs(&self.env);
-        builder.allow_ip_name_lookup(false).allow_udp(false).allow_tcp(!self.addresses.is_empty());
+        // Without a granted address a socket can be made, but not used: only then is it known what for.
+        builder.allow_udp(false).allow_tcp(true);
+        // Names are answered from the grants, see `shadow`; nothing is ever looked up for a guest.
+        builder.allow_ip_name_lookup(!self.names.is_empty());
         // A file operation must not block the executor past the deadline: it goes to the blocking pool.
         builder.allow_blocking_current_thread(false);
-        for (host, guest, access) in &self.dirs {
-            let opened = builder.preopened_dir(host, guest, *access);
-            opened.map_err(|e| io::Error::other(format!("folder {}: {e}", host.display())))?;
+        for (dir, path) in &self.dirs {
+            let access = if dir.write { FsPerms::ReadWrite } else { FsPerms::ReadOnly };
+            let opened = builder.preopened_dir(path, &dir.guest, access);
+            opened.map_err(|e| io::Error::other(format!("folder {}: {e}", path.display())))?;
         }
-        if !self.addresses.is_empty() {
-            let addresses = self.addresses.clone();
-            builder.socket_addr_check(move |address, used| {
-                let granted = may_use(&addresses, address, used);
-                Box::pin(async move { granted })
-            });
-        }
+        let (addresses, events) = (self.addresses.clone(), events.clone());
+        builder.socket_addr_check(move |address, used| {
+            let granted = may_use(&addresses, address, used);
+            if !granted {
+                events.refused(&refusal::address(canonical(address), used));
+            }
+            Box::pin(async move { granted })
+        });
         Ok(builder.build())
     }
 }
@@ -121,57 +140,6 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// All of WASI p2, with `open-at` replaced by one that refuses what could block for ever, and the imports
-/// of the contract.
-pub(crate) fn link(linker: &mut Linker<State>) -> Result<()> {
-    wasmtime_wasi::p2::add_to_linker_async(linker)?;
-    linker.allow_shadowing(true);
-    let mut types = linker.instance("wasi:filesystem/types@0.2.12")?;
-    types.func_wrap_async("[method]descriptor.open-at", |store, args| Box::new(open_at(store, args)))?;
-    let mut sockets = linker.instance("wasi:sockets/tcp-create-socket@0.2.12")?;
-    sockets.func_wrap("create-tcp-socket", create_socket)?;
-    linker.allow_shadowing(false);
-    Ok(())
-}
-
-type OpenArgs = (Resource<Descriptor>, PathFlags, String, OpenFlags, DescriptorFlags);
-type Opened = std::result::Result<Resource<Descriptor>, ErrorCode>;
-
-/// Opens files and folders only: opening or reading a FIFO or a device would hold a thread of the blocking
-/// pool for good.
-async fn open_at(mut store: StoreContextMut<'_, State>, args: OpenArgs) -> Result<(Opened,)> {
-    let (folder, follow, path, how, flags) = args;
-    if descriptors_are_short() {
-        return Ok((Err(ErrorCode::InsufficientMemory),));
-    }
-    let mut files = store.data_mut().filesystem();
-    let same_folder = Resource::new_borrow(folder.rep());
-    // An error here is the same, or a better one, when opening.
-    if let Ok(found) = files.stat_at(same_folder, follow, path.clone()).await
-        && !matches!(found.type_, DescriptorType::RegularFile | DescriptorType::Directory)
-    {
-        return Ok((Err(ErrorCode::NotPermitted),));
-    }
-    let opened: FsResult<_> = files.open_at(folder, follow, path, how, flags).await;
-    match opened {
-        Ok(descriptor) => Ok((Ok(descriptor),)),
-        Err(error) => Ok((Err(error.downcast()?),)),
-    }
-}
-
-type Socket = std::result::Result<Resource<TcpSocket>, network::ErrorCode>;
-
-/// As wasmtime's, unless the process is short of descriptors.
-fn create_socket(mut store: StoreContextMut<'_, State>, (family,): (IpAddressFamily,)) -> Result<(Socket,)> {
-    if descriptors_are_short() {
-        return Ok((Err(network::ErrorCode::NewSocketLimit),));
-    }
-    match store.data_mut().sockets().create_tcp_socket(family) {
-        Ok(socket) => Ok((Ok(socket),)),
-        Err(error) => Ok((Err(error.downcast()?),)),
-    }
-}
-
 /// Raises this process's soft limit of descriptors to the hard one, and tells what it is now. For the start
 /// of a host: each instance may take up to 64.
 pub fn raise_descriptor_limit() -> Option<u64> {
@@ -184,7 +152,7 @@ pub fn raise_descriptor_limit() -> Option<u64> {
 
 /// Whether the process has few descriptors left, over all guests: the system hands out the lowest free
 /// number.
-fn descriptors_are_short() -> bool {
+pub(crate) fn descriptors_are_short() -> bool {
     let Some(limit) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current else {
         return false;
     };

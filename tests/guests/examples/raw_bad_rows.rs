@@ -31,6 +31,7 @@ fn spoil(mut e: Emissions, how: &str) -> Emissions {
         "lying-length" => replace(&mut e, b"\x91\xdb\xff\xff\xff\xffcat"),
         "utf8" => replace(&mut e, b"\x91\xa2\xc3\x28"),
         "trailing" => replace(&mut e, b"\x91\x01\x01"),
+        "nested-10000" => replace(&mut e, &[[0x91].repeat(10_000), vec![0xc0]].concat()),
         "nested" => replace(&mut e, &[[0x91].repeat(100_000), vec![0xc0]].concat()),
         // Columns.
         "offsets-beyond" => e.offsets = vec![0, end + 1],

@@ -10,7 +10,8 @@ pub struct DeclareBad;
 impl RawBolt for DeclareBad {
     fn declare(config: &Value) -> Result<Declaration, String> {
         let long = "x".repeat(100_000);
-        let many: Vec<_> = (0..100_000).map(|i| stream(&format!("s{i}"), &["value"])).collect();
+        let million = || (0..1_000_000).map(|_| stream("", &[])).collect();
+        let many = || (0..100_000).map(|i| stream(&format!("s{i}"), &["value"])).collect();
         Ok(raw::declaration(match raw::how(config) {
             "error" => return Err("declare was told to fail".into()),
             "stream-empty" => vec![stream("", &["value"])],
@@ -19,7 +20,8 @@ impl RawBolt for DeclareBad {
             "stream-space" => vec![stream("a b", &["value"])],
             "stream-control" => vec![stream("a\u{1b}[31m\n", &["value"])],
             "stream-long" => vec![stream(&long, &["value"])],
-            "streams-many" => many,
+            "streams-many" => many(),
+            "streams-million" => million(),
             "field-empty" => vec![stream("default", &[""])],
             "field-twice" => vec![stream("default", &["value", "value"])],
             "field-control" => vec![stream("default", &["a\u{1b}[31m\n"])],

@@ -11,8 +11,8 @@ use std::marker::PhantomData;
 
 use anchorbolt_sdk::{Row, serde_json::Value};
 
-pub use self::anchorbolt::bolt::collector;
 pub use self::anchorbolt::bolt::types::{Emissions, Failure, Failures, Tuples};
+pub use self::anchorbolt::bolt::{collector, logging};
 pub use self::exports::anchorbolt::bolt::guest::{Context, Declaration, Encoding, Guest, OutputStream};
 
 wit_bindgen::generate!({
@@ -131,6 +131,18 @@ pub fn emission(anchors: &[u32], row: &[u8]) -> Emissions {
         anchors: anchors.into(),
         offsets: vec![0, row.len() as u32],
         data: row.into(),
+    }
+}
+
+/// Emissions of no row.
+pub fn nothing() -> Emissions {
+    Emissions {
+        streams: vec![],
+        targets: vec![],
+        anchor_offsets: vec![0],
+        anchors: vec![],
+        offsets: vec![0],
+        data: vec![],
     }
 }
 

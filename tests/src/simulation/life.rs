@@ -328,5 +328,6 @@ fn parts(world: &Shared, plan: &LifePlan, clock: Arc<ManualClock>) -> Result<Par
         keep: Some(keep),
         seed: Some(plan.seed),
         filter: None,
+        errors: Arc::default(),
     })
 }

@@ -37,6 +37,45 @@ fn lines_have_a_rate_over_instances() {
     assert!(probe.kept.lines.lock().unwrap().len() <= 15);
 }
 
+/// How many lines of a burst reach the hook, and what is said of the rest. The rate lets more through while time passes,
+/// so a burst that took long says nothing and is tried again.
+fn burst(lines: u32, bytes: u64, command: &str) -> (usize, Vec<String>) {
+    for _ in 0..50 {
+        let mut probe = Probe::with(|s| {
+            (s.limits.log_lines_per_second, s.limits.log_bytes_per_second) = (lines, bytes);
+        });
+        let begin = std::time::Instant::now();
+        probe.run(command).unwrap();
+        let took = begin.elapsed();
+        let kept = probe.kept.clone();
+        drop(probe);
+        if took.as_millis() < 80 {
+            let all = kept.lines.lock().unwrap().clone();
+            let (said, passed): (Vec<_>, Vec<_>) =
+                all.into_iter().partition(|(_, line)| line.contains("left out"));
+            return (passed.len(), said.into_iter().map(|(_, line)| line).collect());
+        }
+    }
+    panic!("no burst was quick enough");
+}
+
+#[test]
+fn lines_end_exactly_at_their_rate_and_the_rest_is_said() {
+    assert_eq!(burst(10, 1 << 20, "logs 9"), (9, vec![]));
+    assert_eq!(burst(10, 1 << 20, "logs 10"), (10, vec![]));
+    let said = "1 line was left out: the bolt logs more than 10 lines or 1 MiB a second".to_owned();
+    assert_eq!(burst(10, 1 << 20, "logs 11"), (10, vec![said]));
+}
+
+/// Each line has 6 bytes.
+#[test]
+fn bytes_end_exactly_at_their_rate_and_the_rest_is_said() {
+    assert_eq!(burst(1000, 60, "logs 9"), (9, vec![]));
+    assert_eq!(burst(1000, 60, "logs 10"), (10, vec![]));
+    let said = "1 line was left out: the bolt logs more than 1000 lines or 59 bytes a second".to_owned();
+    assert_eq!(burst(1000, 59, "logs 10"), (9, vec![said]));
+}
+
 #[test]
 fn metrics_have_few_and_short_names() {
     let mut probe = Probe::new();

@@ -111,9 +111,15 @@ fn memories_tables_and_instances_are_counted() {
 
 #[test]
 fn table_elements_have_one_limit() {
-    let tables = "(table 60000 funcref) (table 60000 funcref)";
-    let death = declare(&bolt(tables, ""), Duration::from_secs(1));
-    assert_death(&death, Class::Memory, "table limit 100000 elements reached: asked for 120000");
+    let tables = |n: u32| {
+        declare(&bolt(&format!("(table 60000 funcref) (table {n} funcref)"), ""), Duration::from_secs(1))
+    };
+    // Within the limit it gets as far as its `unreachable`.
+    for n in [39_999, 40_000] {
+        assert_death(&tables(n), Class::Trap, "stopped itself");
+    }
+    assert_death(&tables(40_001), Class::Memory, "table limit 100000 elements reached: asked for 100001");
+    assert_death(&tables(60_000), Class::Memory, "table limit 100000 elements reached: asked for 120000");
 }
 
 /// Absurd requests fail in wasmtime before the limiter is asked; they must not give anything back.

@@ -74,6 +74,7 @@ pub fn settings() -> Settings {
 pub struct Kept {
     pub lines: Mutex<Vec<(Level, String)>>,
     pub metrics: Mutex<Vec<(String, Metric)>>,
+    pub refused: Mutex<Vec<String>>,
 }
 
 impl GuestEvents for Kept {
@@ -82,6 +83,9 @@ impl GuestEvents for Kept {
     }
     fn metric(&self, name: &str, value: Metric) {
         self.metrics.lock().unwrap().push((name.to_owned(), value));
+    }
+    fn refused(&self, text: &str) {
+        self.refused.lock().unwrap().push(text.to_owned());
     }
 }
 
@@ -109,6 +113,11 @@ impl Probe {
 
     pub fn fresh(&mut self) {
         self.instance = self.factory.create().expect("instance");
+    }
+
+    /// What it was refused since the last look.
+    pub fn refused(&self) -> Vec<String> {
+        std::mem::take(&mut *self.kept.refused.lock().unwrap())
     }
 
     pub fn prepare(&mut self, config: &str) -> Result<(), CallError> {

@@ -86,6 +86,13 @@ fn system(command: &str, arg: &str) -> bool {
         "args" => say(format!("{}", std::env::args().count())),
         "read" => answer(std::fs::read_to_string(arg)),
         "write" => answer(std::fs::write(arg, "written").map(|()| "ok".into())),
+        "mkdir" => answer(std::fs::create_dir(arg).map(|()| "ok".into())),
+        "rm" => answer(std::fs::remove_file(arg).map(|()| "ok".into())),
+        "link" | "rename" => {
+            let (from, to) = arg.split_once(' ').unwrap();
+            let done = if command == "link" { std::fs::hard_link(from, to) } else { std::fs::rename(from, to) };
+            answer(done.map(|()| "ok".into()));
+        }
         "list" => answer(std::fs::read_dir(arg).map(|d| format!("{}", d.count()))),
         "open" => {
             let opened = std::fs::File::open(arg).map(|f| FILES.with_borrow_mut(|files| files.push(f)));
@@ -118,6 +125,8 @@ fn harm(command: &str, arg: &str) -> bool {
             say([unsafe { std::ptr::read_volatile(std::hint::black_box(0xffff_0000_usize) as *const u8) }])
         }
         "alloc" => HELD.with_borrow_mut(|held| held.resize(arg.parse::<usize>().unwrap() << 20, 1)),
+        // So many further pages of memory.
+        "grow" => assert_ne!(core::arch::wasm32::memory_grow::<0>(arg.parse().unwrap()), usize::MAX, "no memory"),
         "try-alloc" => {
             let got = Vec::<u8>::new().try_reserve(arg.parse::<usize>().unwrap() << 20).is_ok();
             say(got.to_string());
@@ -165,6 +174,7 @@ fn collect(command: &str, arg: &str, batch: &Tuples) -> bool {
             collector::report_error("look");
         }
         "placed" => say(format!("{:?}", collector::emit_placed(&rows(&[b"a", b"b"])))),
+        "describe-many" => drop(collector::describe(&vec![1; n])),
         "describe" => say(format!("{:?}", collector::describe(&batch.ids))),
         "big-reasons" => {
             // One text, aliased: small in the guest, huge in the host.

@@ -1,0 +1,5 @@
+;; Fails its call with a text that is longer than its memory.
+(func $execute
+    (i32.store8 (i32.const 64) (i32.const 1))
+    (i32.store (i32.const 68) (i32.const 0))
+    (i32.store (i32.const 72) (i32.const 0x7fffffff)))
