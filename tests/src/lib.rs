@@ -4,6 +4,7 @@
 //! sums of its report checked. Invariant: every run that is waited for here ends, or the test says what it hung on.
 
 pub mod artifacts;
+pub mod fuzz;
 pub mod native;
 pub mod pipeline;
 pub mod simulation;

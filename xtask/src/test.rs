@@ -87,9 +87,12 @@ fn clippy() -> Result<()> {
 }
 
 fn tests() -> Result<()> {
-    // A minute of fresh seeds for the simulation, which takes a third of it by itself.
-    let seconds = std::env::var("ANCHORBOLT_SIMULATE_SECONDS").unwrap_or_else(|_| "60".to_owned());
-    sh::run(sh::cargo("test").arg("--workspace").env("ANCHORBOLT_SIMULATE_SECONDS", seconds))
+    // A minute of fresh seeds for the simulation, which takes a third of it by itself, and more for the fuzzing.
+    let mut test = sh::cargo("test");
+    for (name, seconds) in [("ANCHORBOLT_SIMULATE_SECONDS", "60"), ("ANCHORBOLT_FUZZ_SECONDS", "40")] {
+        test.env(name, std::env::var(name).unwrap_or_else(|_| seconds.to_owned()));
+    }
+    sh::run(test.arg("--workspace"))
 }
 
 fn docs() -> Result<()> {

@@ -250,10 +250,13 @@ impl Head {
         let rest = line.strip_prefix(b"{\"id\":")?;
         let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<Value>();
         let Some(Ok(Value::String(id))) = values.next() else { return None };
-        let kind = match rest.get(values.byte_offset()..)?.strip_prefix(b",\"tombstone\":") {
-            None => LineKind::Letter,
+        let rest = rest.get(values.byte_offset()..)?;
+        let kind = match rest.strip_prefix(b",\"tombstone\":") {
             Some(how) if how.starts_with(b"\"failed-again\"") => LineKind::Replaced,
             Some(_) => LineKind::Over,
+            None if begins_letter(rest) => LineKind::Letter,
+            // A tool that sorts keys puts `time` before `tombstone`.
+            None => return None,
         };
         Some(Head { id, kind })
     }
@@ -269,6 +272,13 @@ impl Head {
         };
         Some(Head { id, kind })
     }
+}
+
+/// Whether what follows the id is what this program writes of a letter there.
+fn begins_letter(rest: &[u8]) -> bool {
+    let Some(rest) = rest.strip_prefix(b",\"time\":\"") else { return false };
+    let end = memchr::memchr(b'"', rest).unwrap_or(rest.len());
+    rest.get(end..).is_some_and(|rest| rest.starts_with(b"\",\"topology\":"))
 }
 
 /// The wall clock at a time of the host, which was `started` at time 0.

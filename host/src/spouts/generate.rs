@@ -59,10 +59,8 @@ impl GenerateSpout {
 
     /// How many messages of this task are left.
     fn left(&self) -> u64 {
-        match self.options.count {
-            Some(count) => count.saturating_sub(self.seq).div_ceil(self.stride),
-            None => u64::MAX,
-        }
+        // Without a count the numbers end some day, too.
+        self.options.count.unwrap_or(u64::MAX).saturating_sub(self.seq).div_ceil(self.stride)
     }
 }
 
@@ -98,7 +96,7 @@ impl Spout for GenerateSpout {
         }
         for _ in 0..messages {
             let (seq, rows) = (self.seq, &mut self.rows);
-            self.seq += self.stride;
+            self.seq = self.seq.saturating_add(self.stride);
             if self.progress.read(seq) {
                 out.emit_with(MessageId::pair(0, seq), 0, |data| rows.write(seq, data));
             }

@@ -9,7 +9,7 @@
 
 use super::feed::{Closed, Feed, Feeder, feed};
 use super::splitter::Splitter;
-use super::taker::{LineTaker, Numbering, first_field, revive};
+use super::taker::{LineTaker, Numbering, line_of, revive};
 use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::manifest::kinds::LineFormat;
 use anchorbolt_core::port::{Next, Spout, SpoutContext, SpoutError, SpoutOutput};
@@ -23,6 +23,7 @@ use time::format_description::well_known::Rfc3339;
 pub struct StdinSpout<R> {
     source: Option<R>,
     tuple_bytes_max: u64,
+    format: LineFormat,
     taker: Option<LineTaker>,
     feed: Option<Feed>,
     /// Another run's lines are others: so its dead letters are, too.
@@ -42,7 +43,21 @@ impl<R: Read + Send + 'static> StdinSpout<R> {
         let now = OffsetDateTime::now_utc();
         let run = now.replace_nanosecond(u32::from(now.millisecond()) * 1_000_000).unwrap_or(now);
         let run = run.format(&Rfc3339).unwrap_or_default();
-        StdinSpout { source: Some(source), tuple_bytes_max, taker: None, feed: None, run }
+        StdinSpout {
+            source: Some(source),
+            tuple_bytes_max,
+            format: LineFormat::Line,
+            taker: None,
+            feed: None,
+            run,
+        }
+    }
+
+    /// The same with lines of another format; its fields are then those that the spout has to declare.
+    #[must_use]
+    pub fn of_format(mut self, format: LineFormat) -> StdinSpout<R> {
+        self.format = format;
+        self
     }
 }
 
@@ -55,7 +70,7 @@ impl<R: Read + Send + 'static> Spout for StdinSpout<R> {
         }
         let (feeder, feed) = feed(waker);
         let limit = self.tuple_bytes_max;
-        let taker = LineTaker::new(feeder, LineFormat::Line, Numbering::Line(0), limit);
+        let taker = LineTaker::new(feeder, self.format.clone(), Numbering::Line(0), limit);
         self.taker = Some(taker.of_task(&context));
         self.feed = Some(feed);
         Ok(())
@@ -97,11 +112,11 @@ impl<R: Read + Send + 'static> Spout for StdinSpout<R> {
     }
 
     fn source_bytes(&self, _id: MessageId, rows: &[(u32, &[u8])]) -> Vec<u8> {
-        first_field(rows)
+        line_of(&self.format, rows)
     }
 
     fn revive(&mut self, id: MessageId, bytes: &[u8], out: &mut SpoutOutput) -> Result<(), String> {
-        revive(&LineFormat::Line, id, bytes, out)
+        revive(&self.format, id, bytes, out)
     }
 
     fn unique_ids(&self) -> bool {

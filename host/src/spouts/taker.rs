@@ -128,7 +128,7 @@ impl TakeLine for LineTaker {
 }
 
 /// The text of the first field of the first row: the line, where a line is its row.
-pub(crate) fn first_field(rows: &[(u32, &[u8])]) -> Vec<u8> {
+fn first_field(rows: &[(u32, &[u8])]) -> Vec<u8> {
     let first = rows.first().map(|(_, row)| Row::new(row));
     let bytes = first.and_then(|row| row.str(0).map(str::as_bytes).or_else(|| row.bytes(0)));
     bytes.unwrap_or_default().to_vec()

@@ -130,6 +130,7 @@ fn what_a_person_can_mend_comes_with_advice() {
         (io::ErrorKind::PermissionDenied, "; give this user the right to"),
         (io::ErrorKind::StorageFull, "; free some space"),
         (io::ErrorKind::QuotaExceeded, "; free some space"),
+        (io::ErrorKind::NotFound, "; if its folder was removed or renamed, put it back"),
         (io::ErrorKind::ReadOnlyFilesystem, "; name another place with --data-dir"),
         (io::ErrorKind::Other, ""),
     ] {

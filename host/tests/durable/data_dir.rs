@@ -110,6 +110,7 @@ fn each_thing_has_its_place() {
         (layout.dead_letters(), "dead-letters.jsonl"),
         (layout.socket(), "control.sock"),
         (layout.state(), "state"),
+        (layout.topology(), "topology"),
         (layout.last_report(), "last-report.json"),
     ];
     for (place, name) in places {
@@ -125,4 +126,39 @@ fn a_version_with_white_space_round_it_is_read_up_to_64_bytes() {
     Layout::look(dir.path()).unwrap();
     fs::write(dir.path().join("VERSION"), format!(" 1{}", "\n".repeat(63))).unwrap();
     assert!(refused(dir.path()).contains("more than 64 bytes"));
+}
+
+#[test]
+fn a_folder_that_belongs_to_a_topology_is_no_other_ones() {
+    let dir = tempdir().unwrap();
+    let data = DataDir::open(dir.path(), false).unwrap();
+    data.bind("word-count").unwrap();
+    assert_eq!(fs::read_to_string(data.layout().topology()).unwrap(), "word-count\n");
+    assert_eq!(mode(&data.layout().topology()), 0o600);
+    data.bind("word-count").unwrap();
+    let text = data.bind("orders").unwrap_err().to_string();
+    assert!(text.contains("belongs to topology `word-count`, and this is `orders`"), "{text}");
+    fs::write(data.layout().topology(), " orders").unwrap();
+    data.bind("orders").unwrap();
+    fs::remove_file(data.layout().topology()).unwrap();
+    fs::create_dir(data.layout().topology()).unwrap();
+    assert!(data.bind("orders").unwrap_err().to_string().contains("topology` can't be read: "));
+    assert!(data.layout().topology().is_dir());
+}
+
+#[test]
+fn a_tool_takes_a_folder_that_a_host_made_and_left() {
+    let dir = tempdir().unwrap();
+    let taken = || DataDir::take(dir.path()).map(drop);
+    assert!(taken().unwrap_err().to_string().contains("is no data folder"));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "nothing was made in it");
+    let host = DataDir::open(dir.path(), false).unwrap();
+    let text = taken().unwrap_err().to_string();
+    assert!(text.contains("is in use by process") && text.ends_with("stop that one first"), "{text}");
+    drop(host);
+    let tool = DataDir::take(dir.path()).unwrap();
+    assert_eq!(tool.layout().root(), dir.path());
+    assert!(refused(dir.path()).contains("is in use by process"));
+    drop(tool);
+    taken().unwrap();
 }

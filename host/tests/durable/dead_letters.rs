@@ -72,6 +72,19 @@ fn a_letter_comes_back_as_it_was() {
 }
 
 #[test]
+fn a_tombstone_is_one_wherever_its_keys_stand() {
+    let (_dir, path) = folder();
+    let mut letters = open(&path);
+    letters.put(&[letter(1), letter(2)]).unwrap();
+    drop(letters);
+    // As a tool that sorts keys writes it.
+    let id = letter(1).id;
+    let sorted = format!("{{\"id\":\"{id}\",\"time\":\"2026-01-01T00:00:00Z\",\"tombstone\":\"purged\"}}\n");
+    OpenOptions::new().append(true).open(&path).unwrap().write_all(sorted.as_bytes()).unwrap();
+    assert_eq!(ids(&open(&path), &Filter::default()), [letter(2).id]);
+}
+
+#[test]
 fn a_message_has_one_letter_and_a_new_one_only_when_that_is_over() {
     let (_dir, path) = folder();
     let mut letters = open(&path);
@@ -173,6 +186,78 @@ fn a_letter_that_is_damaged_inside_is_kept_and_told_when_it_is_read() {
     assert!(error.starts_with("the line at byte 0 of ") && error.contains("mend or remove it"), "{error}");
     assert_eq!(letters.letters().get(&letter(2).id).unwrap(), Some(letter(2)));
     assert!(!letters.letters().is_empty());
+}
+
+#[test]
+fn a_tombstone_that_another_program_wrote_again_means_the_same() {
+    let (_dir, path) = folder();
+    open(&path).put(&[letter(1), letter(2)]).unwrap();
+    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    for (offset, how) in [(1, "purged"), (2, "failed-again")] {
+        let id = letter(offset).id;
+        writeln!(file, "{}", json!({ "tombstone": how, "time": "2026-01-01T00:00:00Z", "id": id })).unwrap();
+    }
+    let letters = open(&path);
+    assert_eq!(ids(&letters, &Filter::default()), [letter(2).id], "no other took its place");
+    assert_eq!(letters.letters().damaged(), 0);
+}
+
+#[test]
+fn of_two_lines_with_one_id_the_first_is_the_letter() {
+    let (dir, path) = folder();
+    open(&path).put(&[letter(1)]).unwrap();
+    let mut second = letter(1);
+    second.bytes = b"another".to_vec();
+    let other = dir.path().join("other");
+    open(&other).put(&[second]).unwrap();
+    let both = [fs::read(&path).unwrap(), fs::read(&other).unwrap()].concat();
+    fs::write(&path, both).unwrap();
+    let letters = open(&path);
+    assert_eq!((letters.letters().len(), letters.letters().damaged()), (1, 0));
+    assert_eq!(letters.letters().get(&letter(1).id).unwrap(), Some(letter(1)));
+}
+
+#[test]
+fn the_ids_of_what_counts_are_told_in_the_order_of_the_file() {
+    let (_dir, path) = folder();
+    let mut letters = open(&path);
+    let told = |letters: &DeadLetters| {
+        let mut ids = Vec::new();
+        letters.letters().each_id(|id| ids.push(id)).unwrap();
+        ids
+    };
+    assert!(told(&letters).is_empty());
+    letters.put(&[letter(3), letter(1), letter(2)]).unwrap();
+    letters.replace(&[letter(3)]).unwrap();
+    letters.retire(&[letter(1).id], Tombstone::Purged, moment(0)).unwrap();
+    assert_eq!(told(&letters), [letter(2).id, letter(3).id]);
+}
+
+#[test]
+fn bytes_are_rows_only_if_they_are_whole_pairs_from_end_to_end() {
+    let rows = |bytes: &[u8]| {
+        let mut one = letter(1);
+        one.bytes = bytes.to_vec();
+        one.rows()
+            .map(|rows| rows.into_iter().map(|(stream, row)| (stream, row.to_vec())).collect::<Vec<_>>())
+    };
+    // MessagePack: [[3, ["a"]], [200, []]].
+    let two = b"\x92\x92\x03\x91\xa1a\x92\xcc\xc8\x90";
+    assert_eq!(rows(two), Some(vec![(3, b"\x91\xa1a".to_vec()), (200, b"\x90".to_vec())]));
+    for other in [
+        b"".as_slice(),
+        b"a line of text",
+        b"\x90",                                             // no pair
+        &two[..two.len() - 1],                               // torn
+        &[two.as_slice(), b"\x00"].concat(),                 // something behind it
+        b"\x91\x93\x03\x90\x90",                             // three of something
+        b"\x91\x91\x03",                                     // one
+        b"\x91\x92\xa1a\x90",                                // no number
+        b"\x91\x92\x03\x04",                                 // no row
+        b"\x91\x92\xcf\x00\x00\x00\x01\x00\x00\x00\x00\x90", // no index of a stream
+    ] {
+        assert_eq!(rows(other), None, "{other:x?}");
+    }
 }
 
 /// Counts what is logged on this thread.

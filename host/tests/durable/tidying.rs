@@ -39,6 +39,18 @@ fn a_file_that_has_room_is_left_alone() {
 }
 
 #[test]
+fn a_letter_that_has_room_tidies_nothing() {
+    let disk = Disk::default();
+    let size = filled(&disk, 4);
+    let mut file = open(&disk, 12 * size);
+    retire(&mut file, 10..14);
+    assert_eq!(lines(&disk), 8, "less than half of the room is taken");
+    file.put(&[letter(20), letter(21)]).unwrap();
+    assert!(file.letters().bytes() > 6 * size, "now it is more");
+    assert_eq!(lines(&disk), 10);
+}
+
+#[test]
 fn a_file_most_of_which_still_counts_is_left_alone() {
     let disk = Disk::default();
     let size = filled(&disk, 5);
@@ -49,6 +61,18 @@ fn a_file_most_of_which_still_counts_is_left_alone() {
     assert_eq!(lines(&disk), 7);
     retire(&mut open(&disk, 6 * size), 12..13);
     assert_eq!(lines(&disk), 2, "three of five are over now");
+}
+
+#[test]
+fn what_was_replaced_before_the_file_was_opened_is_over_and_no_more() {
+    let disk = Disk::default();
+    let size = filled(&disk, 5);
+    open(&disk, u64::MAX).replace(&[letter(10)]).unwrap();
+    assert_eq!(lines(&disk), 7, "the new letter, and that the old one is over");
+    retire(&mut open(&disk, 8 * size), 11..12);
+    assert_eq!(lines(&disk), 8, "two of six letters are over");
+    retire(&mut open(&disk, 8 * size), 12..14);
+    assert_eq!(lines(&disk), 2, "four of six are");
 }
 
 #[test]

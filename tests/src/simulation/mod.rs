@@ -16,7 +16,7 @@ mod checks;
 mod deeds;
 #[path = "../../../host/tests/durable/disk.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "the tests of the disk's users need more of it")]
-mod disk;
+pub(crate) mod disk;
 mod graph;
 mod life;
 mod oracle;

@@ -1,9 +1,10 @@
 //! The rules of the house, as a test.
 //!
 //! In: the files of the repository. Out: nothing, or every breach with file, line and rule at once. `source` reads
-//! Rust without a parser, `text`, `imports` and `manifests` are the rules. Invariant: each rule is a function of
+//! Rust without a parser, `text`, `imports`, `manifests` and `corpus` are the rules. Invariant: each rule is a function of
 //! a path and a text, and a unit test shows that it can fail.
 
+mod corpus;
 mod imports;
 mod manifests;
 mod source;
@@ -36,10 +37,14 @@ pub(crate) fn tidy() -> Result<()> {
     let mut findings = Vec::new();
     let mut large = Vec::new();
     for path in &files {
+        if corpus::is_in(path) {
+            continue;
+        }
         let Ok(text) = std::fs::read_to_string(root.join(path)) else { continue };
         check(path, &text, &mut findings);
         large.extend(text::large(path, &text));
     }
+    corpus::check(&sizes(&root, &files), &mut findings);
     large.sort_by(|a, b| b.cmp(a));
     if !large.is_empty() {
         println!(
@@ -59,6 +64,14 @@ fn report(mut findings: Vec<Finding>, files: usize) -> Result<()> {
     findings.sort();
     findings.iter().for_each(|f| println!("{}:{}: {}", f.path, f.line, f.what));
     Err(format!("{} breaches of the rules (CONTRIBUTING.md says why)", findings.len()))
+}
+
+/// The files of the corpus, with their sizes.
+fn sizes<'f>(root: &Path, files: &'f [String]) -> Vec<(&'f str, u64)> {
+    let inside = files.iter().filter(|path| corpus::is_in(path));
+    inside
+        .map(|path| (path.as_str(), std::fs::metadata(root.join(path)).map_or(0, |meta| meta.len())))
+        .collect()
 }
 
 /// All rules for one file.

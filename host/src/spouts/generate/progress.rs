@@ -15,6 +15,9 @@ const VERSION: u64 = 1;
 /// The most ranges that are saved.
 const RANGES_MAX: usize = 1 << 14;
 
+/// So many messages are looked up; what was done beyond them is made again.
+const LOOK_UP_MAX: u64 = 1 << 20;
+
 /// The progress of one task.
 pub(super) struct Progress {
     task: u64,
@@ -100,16 +103,27 @@ impl Progress {
         let layouts: BTreeSet<u64> =
             all.iter().map(|one| one.tasks).filter(|n| *n <= all.len() as u64).collect();
         let low = layouts.iter().filter_map(|tasks| low_of(&all, *tasks)).max().unwrap_or(0);
-        let end = all.iter().map(Saved::end).max().unwrap_or(0);
         self.done.low = low.saturating_sub(self.task).div_ceil(self.tasks);
+        let (own, others): (Vec<Saved>, Vec<Saved>) =
+            all.into_iter().partition(|one| one.tasks == self.tasks);
+        self.look_up(&others);
+        for one in own.into_iter().filter(|one| one.task == self.task) {
+            self.done = std::mem::take(&mut self.done).union(one.done);
+        }
+        Ok(())
+    }
+
+    /// Takes in what was done when tasks were dealt out otherwise, message by message.
+    fn look_up(&mut self, others: &[Saved]) {
+        let end = others.iter().map(Saved::end).max().unwrap_or(0);
         let mut at = self.done.low;
-        while self.seq(at) < end {
-            if all.iter().any(|one| one.is_done(self.seq(at))) {
+        let most = at.saturating_add(LOOK_UP_MAX);
+        while at < most && self.seq(at) < end {
+            if others.iter().any(|one| one.is_done(self.seq(at))) {
                 self.add(at);
             }
             at += 1;
         }
-        Ok(())
     }
 
     /// The message with this number is over.
@@ -279,6 +293,17 @@ mod tests {
             let expected: BTreeSet<u64> = [40].into_iter().chain(90..120).collect();
             assert_eq!(made, expected, "with {tasks} tasks");
         }
+    }
+
+    #[test]
+    fn a_place_that_no_run_comes_to_has_an_end() {
+        let far = Saved { task: 0, tasks: 2, done: Snapshot { low: u64::MAX - 2, ranges: vec![] } };
+        let text = json!({ "version": VERSION, "messages": "x", "own": far.to_json(), "carried": [] });
+        let mut other = task(0, 1);
+        other.restore(&[(0, text.to_string().into_bytes())]).unwrap();
+        let first: Vec<u64> = (0..4).filter(|seq| other.read(*seq)).collect();
+        assert_eq!((other.begin(), first), (Ok(1), vec![0, 1, 2, 3]));
+        assert!(other.done.ranges.len() as u64 <= LOOK_UP_MAX);
     }
 
     #[test]
