@@ -1,7 +1,7 @@
 //! From a manifest to a running topology: the only file that knows every module.
 //!
 //! In: the manifest's file and `--set` arguments. Out: [`Loaded`] with every mistake at once, and from it a
-//! [`Running`] topology. Invariant: a plugin that does not load hides no mistake elsewhere.
+//! [`Running`](crate::runtime::Running) topology. Invariant: a plugin that does not load hides no mistake elsewhere.
 //!
 //! ```no_run
 //! use anchorbolt_host::assemble::{Host, RunOptions, Source};
