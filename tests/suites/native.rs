@@ -321,13 +321,7 @@ fn on_manual_clock(
     let parts = Parts {
         bolts: BTreeMap::from([("holder".to_owned(), factory)]),
         spouts: BTreeMap::from([("feed".to_owned(), feed)]),
-        clock: clock.clone(),
-        how: How::default(),
-        started: String::new(),
-        keep: None,
-        filter: None,
-        seed: None,
-        errors: Arc::default(),
+        ..Parts::new(How::default(), clock.clone())
     };
     let running = launch(loaded.plan.expect("a plan"), parts).expect("it starts");
     (running, clock, journal)

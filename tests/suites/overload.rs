@@ -4,9 +4,7 @@ use anchorbolt_core::ids::{MessageId, Time};
 use anchorbolt_core::port::{
     Bolt, Collector, Declaration, InstanceFactory, Next, Spout, SpoutContext, SpoutError, SpoutOutput, Tuples,
 };
-use anchorbolt_host::runtime::{
-    Clock, How, ManualClock, NativeFactory, Parts, SpoutFactory, Stepped, Stepping, launch_stepped,
-};
+use anchorbolt_host::runtime::{Clock, How, ManualClock, NativeFactory, Parts, SpoutFactory, launch_stepped};
 use anchorbolt_tests::Topology;
 use anchorbolt_tests::native::int_row;
 use std::collections::BTreeMap;
@@ -74,37 +72,15 @@ fn goodput(a_second: u64) -> (u64, u64) {
     let parts = Parts {
         bolts: BTreeMap::from([("busy".to_owned(), busy)]),
         spouts: BTreeMap::from([("feed".to_owned(), feed)]),
-        clock: clock.clone(),
-        how: How::default(),
-        started: String::new(),
-        keep: None,
-        filter: None,
         seed: Some(1),
-        errors: Arc::default(),
+        ..Parts::new(How::default(), clock.clone())
     };
     let mut stepped = launch_stepped(text.load().plan.unwrap(), parts).unwrap();
     while clock.now() < Time(RUN.as_nanos() as u64) {
-        round(&mut stepped, &clock);
+        assert_eq!(stepped.round(&clock), Ok(false), "nobody told it to end");
     }
     let totals = stepped.watch().report().totals();
     (totals.completed, totals.trees_timed_out)
-}
-
-/// A step of each; when all wait, time moves on.
-fn round(stepped: &mut Stepped, clock: &ManualClock) {
-    let (mut moved, mut due) = (false, None::<Time>);
-    for executor in 0..=stepped.executors() {
-        match stepped.step(executor) {
-            Stepping::Moved => moved = true,
-            Stepping::Waits(at) => due = [due, at].into_iter().flatten().min(),
-            Stepping::Closed => panic!("nobody told it to end"),
-        }
-    }
-    if !moved {
-        clock.advance_to(
-            due.expect("the spout is asked again").max(clock.now().after(Duration::from_micros(1))),
-        );
-    }
 }
 
 #[test]

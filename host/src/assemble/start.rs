@@ -87,8 +87,8 @@ impl Loaded {
         let format = &time::format_description::well_known::Rfc3339;
         let started = time::OffsetDateTime::now_utc().replace_nanosecond(0).ok();
         let started = started.and_then(|t| t.format(format).ok()).unwrap_or_default();
-        let (errors, keep, filter, seed) = (self.errors.clone(), None, None, None);
-        Ok((plan, Parts { bolts, spouts, clock, how, started, keep, filter, seed, errors }))
+        let errors = self.errors.clone();
+        Ok((plan, Parts { bolts, spouts, started, errors, ..Parts::new(how, clock) }))
     }
 
     /// Another spout in the place of one of the topology's, with the same streams; made for each task's index.

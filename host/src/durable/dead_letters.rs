@@ -70,7 +70,7 @@ impl DeadLetters {
             }
             match self.letters.get(&letter.id) {
                 Ok(Some(old)) if old.bytes == letter.bytes => continue,
-                Ok(None) if !self.letters.index.contains_key(&key) => {}
+                Ok(None) => {}
                 // Also one that is damaged: it says nothing any more.
                 _ => Tombstone::FailedAgain.encode(&letter.id, letter.time, &mut self.batch),
             }

@@ -9,6 +9,7 @@ use super::base64;
 use anchorbolt_core::failure::{Class, FailedInput};
 use anchorbolt_core::ids::Time;
 use anchorbolt_core::messages::Attempt;
+use anchorbolt_core::port::read_rows;
 use serde_json::{Value, json};
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -93,6 +94,13 @@ impl Tombstone {
         let line = json!({ "id": id, "tombstone": self.as_str(), "time": rfc3339(time) });
         out.extend_from_slice(line.to_string().as_bytes());
         out.push(b'\n');
+    }
+}
+
+impl Letter {
+    /// The index of the stream and the encoded row of each tuple; none if `bytes` are the source's own.
+    pub fn rows(&self) -> Option<Vec<(u32, &[u8])>> {
+        read_rows(&self.bytes)
     }
 }
 

@@ -13,7 +13,6 @@ pub mod dead_letters;
 pub mod files;
 pub mod letter;
 pub mod letters;
-mod rows;
 
 pub use checkpoint::Checkpoints;
 pub use data_dir::{DataDir, Layout};

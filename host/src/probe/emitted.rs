@@ -47,19 +47,13 @@ fn one(emissions: &Emissions, i: usize, outputs: &[Output], tasks: Vec<TaskId>) 
     let number = emissions.streams.get(i).copied().unwrap_or_default();
     let output = outputs.get(number as usize);
     let fields = output.map(|output| output.fields.clone()).unwrap_or_default();
-    let row = row(emissions, i).ok_or_else(|| "its offsets are out of range".to_owned());
+    let row = emissions.row(i).ok_or_else(|| "its offsets are out of range".to_owned());
     let values = match output {
         Some(_) => row.and_then(|row| values(row, fields.len())),
         None => Err(format!("there is no stream {number}: the bolt declares {}", outputs.len())),
     };
     let stream = output.map_or_else(|| format!("#{number}"), |output| output.name.clone());
     Emission { stream, fields, anchors: anchors(emissions, i), values, tasks }
-}
-
-/// The encoded row of emission `i`.
-pub(super) fn row(emissions: &Emissions, i: usize) -> Option<&[u8]> {
-    let (from, to) = emissions.offsets.get(i).zip(emissions.offsets.get(i + 1))?;
-    emissions.data.get(*from as usize..*to as usize)
 }
 
 fn anchors(emissions: &Emissions, i: usize) -> Vec<u32> {

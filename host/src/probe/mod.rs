@@ -235,7 +235,8 @@ impl CallServices for Answers {
     fn place(&mut self, emissions: &Emissions) -> Result<Vec<Vec<TaskId>>, String> {
         let mut router = self.0.router.lock();
         let one = |(i, &stream): (usize, &u32)| {
-            let row = emitted::row(emissions, i)
+            let row = emissions
+                .row(i)
                 .ok_or_else(|| format!("emit-placed: offsets of emission {i} are out of range"))?;
             let target = emissions.targets.get(i).copied().unwrap_or(0);
             router.place(stream, target, row).map_err(|fault| format!("emission {i}: {fault}"))

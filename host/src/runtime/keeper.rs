@@ -39,12 +39,8 @@ pub(crate) struct Owner {
     pub inbox: Arc<Inbox>,
 }
 
-/// A letter that is to be written.
-struct Burial {
-    owner: u32,
-    slot: MessageSlot,
-    letter: Letter,
-}
+/// Whose letter it is: the spout task, and its message.
+type Whose = (u32, MessageSlot);
 
 /// The one who writes.
 pub(crate) struct Keeper {
@@ -53,7 +49,8 @@ pub(crate) struct Keeper {
     keep: Arc<Keep>,
     owners: Vec<Owner>,
     tracks: Vec<Track>,
-    burials: VecDeque<Burial>,
+    /// Letters that are to be written.
+    burials: VecDeque<(Whose, Letter)>,
     /// When letters are tried again, and the pause before that.
     retry: Option<(Time, Duration)>,
     /// When letters are looked through next.
@@ -78,7 +75,7 @@ impl Keeper {
             match track {
                 Track::Job(Job::Save(owner, payload)) => self.save(owner, &payload),
                 Track::Job(Job::Bury(owner, letters)) => {
-                    let burial = |(slot, letter)| Burial { owner, slot, letter };
+                    let burial = |(slot, letter)| ((owner, slot), letter);
                     self.burials.extend(letters.into_iter().map(burial));
                 }
                 other => tracing::error!(?other, "the keeper was sent something that is no job"),
@@ -109,16 +106,19 @@ impl Keeper {
             }
             Ok(())
         });
-        let problem = written.err().map(|DurableError(text)| text);
-        if let Some(text) = &problem {
-            let text = format!("{text}; the spout reads no further than the span beyond its last checkpoint");
-            self.env.error(&owner.spout, Class::Host, &text);
-        }
-        self.answer(number, if problem.is_none() { Kept::Saved } else { Kept::NotSaved });
-        let told = problem.is_some();
-        self.keep.checkpoint_is(number, problem);
-        if told {
-            self.env.tell(Event::Unwritable);
+        match written {
+            Ok(()) => {
+                self.keep.checkpoint_is(number, None);
+                self.answer(number, Kept::Saved);
+            }
+            Err(DurableError(text)) => {
+                let said =
+                    format!("{text}; the spout reads no further than the span beyond its last checkpoint");
+                self.env.error(&owner.spout, Class::Host, &said);
+                self.keep.checkpoint_is(number, Some(text));
+                self.answer(number, Kept::NotSaved);
+                self.env.tell(Event::Unwritable);
+            }
         }
     }
 
@@ -143,21 +143,23 @@ impl Keeper {
             return false;
         }
         let some = self.burials.len().min(LETTERS_AT_ONCE);
-        let batch: Vec<Burial> = self.burials.drain(..some).collect();
-        let letters: Vec<Letter> = batch.iter().map(|burial| burial.letter.clone()).collect();
+        let (whose, letters): (Vec<Whose>, Vec<Letter>) = self.burials.drain(..some).unzip();
         let written = match &self.keep.checkpoints {
             Some(_) => self.keep.letters.lock().put(&letters),
-            None => self.bury_again(letters),
+            None => self.bury_again(letters.clone()),
         };
         match written {
             Ok(_) => {
                 self.retry = None;
                 self.keep.letters_are(None);
-                for (owner, slots) in by_owner(&batch) {
+                for (owner, slots) in by_owner(&whose) {
                     self.answer(owner, Kept::Buried(slots));
                 }
             }
-            Err(DurableError(text)) => self.put_off(batch, text, now),
+            Err(DurableError(text)) => {
+                self.put_off(&whose, text, now);
+                whose.into_iter().zip(letters).rev().for_each(|burial| self.burials.push_front(burial));
+            }
         }
         true
     }
@@ -178,11 +180,11 @@ impl Keeper {
         store.replace(&letters)
     }
 
-    /// The letters wait, and their spouts read no more.
-    fn put_off(&mut self, batch: Vec<Burial>, text: String, now: Time) {
+    /// These letters wait, and their spouts read no more.
+    fn put_off(&mut self, whose: &[Whose], text: String, now: Time) {
         let pause = self.retry.map_or(PAUSE, |(_, pause)| (pause * 2).min(PAUSE_MAX));
         self.retry = Some((now.after(pause), pause));
-        for (owner, _) in by_owner(&batch) {
+        for (owner, _) in by_owner(whose) {
             if let Some(to) = self.owners.get(owner as usize) {
                 self.env.error(&to.spout, Class::Host, &format!("{text}; the spout pauses until they can"));
             }
@@ -190,13 +192,12 @@ impl Keeper {
         }
         self.keep.letters_are(Some(text));
         self.env.tell(Event::Unwritable);
-        batch.into_iter().rev().for_each(|burial| self.burials.push_front(burial));
     }
 }
 
-fn by_owner(batch: &[Burial]) -> BTreeMap<u32, Vec<MessageSlot>> {
+fn by_owner(whose: &[Whose]) -> BTreeMap<u32, Vec<MessageSlot>> {
     let mut all = BTreeMap::<u32, Vec<MessageSlot>>::new();
-    batch.iter().for_each(|burial| all.entry(burial.owner).or_default().push(burial.slot));
+    whose.iter().for_each(|(owner, slot)| all.entry(*owner).or_default().push(*slot));
     all
 }
 

@@ -65,6 +65,23 @@ pub struct Parts {
     pub errors: Arc<Errors>,
 }
 
+impl Parts {
+    /// No code yet. Nothing outlives the process, nothing is filtered, and random numbers differ each time.
+    pub fn new(how: How, clock: Arc<dyn Clock>) -> Parts {
+        Parts {
+            bolts: BTreeMap::new(),
+            spouts: BTreeMap::new(),
+            clock,
+            how,
+            started: String::new(),
+            keep: None,
+            filter: None,
+            seed: None,
+            errors: Arc::default(),
+        }
+    }
+}
+
 /// Why a topology did not start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchError {

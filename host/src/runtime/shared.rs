@@ -80,10 +80,8 @@ impl CallServices for Services {
         let mut router = self.shared.router.lock();
         let mut out = Vec::with_capacity(e.streams.len());
         for (i, &stream) in e.streams.iter().enumerate() {
-            let range = e.offsets.get(i).zip(e.offsets.get(i + 1));
-            let row = range
-                .and_then(|(&a, &z)| e.data.get(a as usize..z as usize))
-                .ok_or_else(|| format!("emit-placed: offsets of emission {i} are out of range"))?;
+            let row =
+                e.row(i).ok_or_else(|| format!("emit-placed: offsets of emission {i} are out of range"))?;
             let target = e.targets.get(i).copied().unwrap_or(0);
             out.push(router.place(stream, target, row).map_err(|f| format!("emission {i}: {f}"))?);
         }

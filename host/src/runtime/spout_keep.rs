@@ -19,6 +19,7 @@ use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
+use time::OffsetDateTime;
 
 /// How many times `max-spout-pending` messages may lie above the last durable checkpoint.
 const SPAN: u64 = 16;
@@ -46,8 +47,6 @@ pub(super) struct Keeping {
     not_before: Time,
     /// Exhausted messages whose letters are still to be written.
     exhausted: VecDeque<(MessageSlot, MessageId, Time)>,
-    /// Letters of this turn.
-    letters: Vec<(MessageSlot, Letter)>,
     /// Letters with the keeper, by their bytes, and the sum.
     under_way: HashMap<MessageSlot, u64>,
     under_way_bytes: u64,
@@ -66,7 +65,6 @@ impl Keeping {
             next: now.after(INTERVAL),
             not_before: now,
             exhausted: VecDeque::new(),
-            letters: vec![],
             under_way: HashMap::new(),
             under_way_bytes: 0,
             unwritable: false,
@@ -112,13 +110,6 @@ impl Keeping {
         self.keeper.track(Track::Job(Job::Save(owner, payload)));
         true
     }
-
-    fn send_letters(&mut self, owner: u32) {
-        if !self.letters.is_empty() {
-            let letters = std::mem::take(&mut self.letters);
-            self.keeper.track(Track::Job(Job::Bury(owner, letters)));
-        }
-    }
 }
 
 impl SpoutTask {
@@ -157,46 +148,46 @@ impl SpoutTask {
         }
     }
 
-    /// Writes letters, as many as may be under way.
-    pub(super) fn write_letters(&mut self, state: &State) {
-        let next = |keeping: &mut Keeping| {
-            let room = keeping.under_way_bytes < LETTER_BYTES_MAX;
-            if room { keeping.exhausted.pop_front() } else { None }
-        };
-        while let Some((slot, id, at)) = self.keeping.as_mut().and_then(next) {
-            self.write_letter(state, slot, id, at);
+    /// Sends letters to the keeper, as many as may be under way.
+    pub(super) fn send_letters(&mut self, state: &State) {
+        let Some(mut keeping) = self.keeping.take() else { return };
+        let mut letters = vec![];
+        while keeping.under_way_bytes < LETTER_BYTES_MAX {
+            let Some((slot, id, at)) = keeping.exhausted.pop_front() else { break };
+            let letter = self.letter(state, slot, id, at, keeping.keep.started);
+            let bytes = letter.bytes.len() as u64 + LETTER_OVERHEAD;
+            keeping.under_way.insert(slot, bytes);
+            keeping.under_way_bytes += bytes;
+            letters.push((slot, letter));
         }
+        if !letters.is_empty() {
+            keeping.keeper.track(Track::Job(Job::Bury(self.parts.owner, letters)));
+        }
+        self.keeping = Some(keeping);
     }
 
-    fn write_letter(&mut self, state: &State, slot: MessageSlot, id: MessageId, now: Time) {
-        let Some(started) = self.keeping.as_ref().map(|keeping| keeping.keep.started) else { return };
+    /// The letter of a message that was exhausted at this time.
+    fn letter(
+        &self,
+        state: &State,
+        slot: MessageSlot,
+        id: MessageId,
+        at: Time,
+        started: OffsetDateTime,
+    ) -> Letter {
         let position = state.spout.position(id);
         let rows: Vec<(u32, &[u8])> = state.messages.rows(slot).collect();
         let first = rows.first().and_then(|(stream, row)| self.as_json(*stream, row));
         let attempts = state.messages.history(slot).iter();
-        let letter = Letter {
+        Letter {
             id: format!("{}@{}", self.parts.name, plain(&position)),
-            time: wall(started, now),
+            time: wall(started, at),
             topology: self.env.topology.clone(),
             spout: self.parts.name.clone(),
             bytes: state.spout.source_bytes(id, &rows),
             position,
             fields: first.unwrap_or(Value::Null),
             attempts: attempts.map(|attempt| LetterAttempt::new(attempt, started, input_as_json)).collect(),
-        };
-        if let Some(keeping) = &mut self.keeping {
-            let bytes = letter.bytes.len() as u64 + LETTER_OVERHEAD;
-            keeping.under_way.insert(slot, bytes);
-            keeping.under_way_bytes += bytes;
-            keeping.letters.push((slot, letter));
-        }
-    }
-
-    /// Sends the letters of this turn.
-    pub(super) fn send_letters(&mut self) {
-        let owner = self.parts.owner;
-        if let Some(keeping) = &mut self.keeping {
-            keeping.send_letters(owner);
         }
     }
 

@@ -186,7 +186,7 @@ impl SpoutTask {
         let idle = self.idle_until.flatten().filter(|_| self.reading && !self.done);
         let deadline =
             state.ledgers.first().filter(|_| self.env.deadlines_run()).and_then(Ledger::next_deadline);
-        self.write_letters(&state);
+        self.send_letters(&state);
         let mut checkpoint = None;
         if let Some(keeping) = &mut self.keeping {
             keeping.checkpoint(self.parts.owner, &mut state, now);
@@ -195,7 +195,6 @@ impl SpoutTask {
         turn.due = [deadline, checkpoint].into_iter().flatten().min();
         turn.emit_due = [state.messages.next_due(), idle].into_iter().flatten().min();
         drop(state);
-        self.send_letters();
         self.send_begins(map, now);
         self.send_cancels(map);
         let mut batches = vec![];

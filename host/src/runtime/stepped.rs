@@ -137,28 +137,36 @@ impl Stepped {
         }
     }
 
-    /// Takes the steps of all in turn until the run is over. When all wait, the clock moves on to the next moment at
+    /// Takes rounds until the run is over.
+    ///
+    /// # Errors
+    /// As [`Stepped::round`].
+    pub fn run(mut self, clock: &ManualClock) -> Result<Ended, Stalled> {
+        while !self.round(clock)? {}
+        Ok(self.close())
+    }
+
+    /// Takes a step of each in turn; true when the run is over. When all wait, the clock moves on to the next moment at
     /// which something is due.
     ///
     /// # Errors
     /// All wait, and nothing is due: it would stand still for ever.
-    pub fn run(mut self, clock: &ManualClock) -> Result<Ended, Stalled> {
-        loop {
-            let (mut moved, mut due) = (false, None::<Time>);
-            for executor in 0..=self.executors() {
-                match self.step(executor) {
-                    Stepping::Moved => moved = true,
-                    Stepping::Waits(at) => due = [due, at].into_iter().flatten().min(),
-                    Stepping::Closed if executor == self.executors() => return Ok(self.close()),
-                    Stepping::Closed => {}
-                }
-            }
-            match due {
-                _ if moved => {}
-                Some(at) => clock.advance_to(at.max(clock.now().after(Duration::from_nanos(1)))),
-                None => return Err(Stalled(format!("{:#}", self.watch().report().json()))),
+    pub fn round(&mut self, clock: &ManualClock) -> Result<bool, Stalled> {
+        let (mut moved, mut due) = (false, None::<Time>);
+        for executor in 0..=self.executors() {
+            match self.step(executor) {
+                Stepping::Moved => moved = true,
+                Stepping::Waits(at) => due = [due, at].into_iter().flatten().min(),
+                Stepping::Closed if executor == self.executors() => return Ok(true),
+                Stepping::Closed => {}
             }
         }
+        match due {
+            _ if moved => {}
+            Some(at) => clock.advance_to(at.max(clock.now().after(Duration::from_nanos(1)))),
+            None => return Err(Stalled(format!("{:#}", self.watch().report().json()))),
+        }
+        Ok(false)
     }
 
     /// The end, once the controller says [`Stepping::Closed`]: every executor closes, in the order of the stages.

@@ -45,9 +45,7 @@ impl Capture {
         for op in &call.log {
             let (Op::Emit(emissions) | Op::EmitPlaced(emissions, _)) = op else { continue };
             for (i, stream) in emissions.streams.iter().enumerate() {
-                let range = emissions.offsets.get(i).zip(emissions.offsets.get(i + 1));
-                let row = range.and_then(|(from, to)| emissions.data.get(*from as usize..*to as usize));
-                captured.push((*stream, row.unwrap_or_default().to_vec()));
+                captured.push((*stream, emissions.row(i).unwrap_or_default().to_vec()));
             }
         }
         returned

@@ -319,15 +319,5 @@ fn parts(world: &Shared, plan: &LifePlan, clock: Arc<ManualClock>) -> Result<Par
     let checkpoints = Checkpoints::new(disk, checkpoints_path());
     let began = time::OffsetDateTime::UNIX_EPOCH;
     let keep = Keep::over(Some(checkpoints), Arc::new(Mutex::new(letters)), began);
-    Ok(Parts {
-        bolts,
-        spouts,
-        clock,
-        how: plan.how,
-        started: String::new(),
-        keep: Some(keep),
-        seed: Some(plan.seed),
-        filter: None,
-        errors: Arc::default(),
-    })
+    Ok(Parts { bolts, spouts, keep: Some(keep), seed: Some(plan.seed), ..Parts::new(plan.how, clock) })
 }

@@ -154,6 +154,14 @@ pub struct Death {
     pub reached: Option<u32>,
 }
 
+impl Emissions {
+    /// The encoded row of emission `i`; none when its offsets are out of range.
+    pub fn row(&self, i: usize) -> Option<&[u8]> {
+        let (from, to) = self.offsets.get(i).zip(self.offsets.get(i + 1))?;
+        self.data.get(*from as usize..*to as usize)
+    }
+}
+
 /// The encoded row `i` of a column of rows; empty when the columns disagree.
 #[inline]
 pub(crate) fn row_at<'a>(offsets: &[u32], data: &'a [u8], i: usize) -> &'a [u8] {

@@ -5,7 +5,7 @@
 
 use super::SpoutOutput;
 use crate::ids::MessageId;
-use anchorbolt_row::{Raw, Row, check_row, write_row};
+use anchorbolt_row::{Raw, Row, Value, check_row, write_row};
 
 /// The bytes of these rows.
 pub fn encode_rows<'a>(rows: impl Iterator<Item = (u32, &'a [u8])>) -> Vec<u8> {
@@ -20,24 +20,30 @@ pub fn encode_rows<'a>(rows: impl Iterator<Item = (u32, &'a [u8])>) -> Vec<u8> {
     all
 }
 
+/// The rows in these bytes, each with the index of its stream; none if they are not what [`encode_rows`] gives of at least
+/// one row. Text never is: no UTF-8 begins with the byte of an array.
+pub fn read_rows(bytes: &[u8]) -> Option<Vec<(u32, &[u8])>> {
+    let all = Row::new(bytes);
+    if all.is_empty() || check_row(bytes, all.len()).is_err() {
+        return None;
+    }
+    (0..all.len()).map(|i| pair(all.raw(i)?)).collect()
+}
+
+fn pair(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let pair = Row::new(bytes);
+    match (pair.len(), pair.u64(0), pair.field(1)) {
+        (2, Some(stream), Some(Value::Array(_))) => Some((u32::try_from(stream).ok()?, pair.raw(1)?)),
+        _ => None,
+    }
+}
+
 /// Emits the rows in these bytes as one message.
 ///
 /// # Errors
-/// They are not what [`encode_rows`] gives; nothing was emitted then.
+/// There are none: see [`read_rows`]. Nothing was emitted then.
 pub fn decode_rows(bytes: &[u8], id: MessageId, out: &mut SpoutOutput) -> Result<(), String> {
-    let pairs = Row::new(bytes);
-    let wrong = || "its bytes are no rows of a message".to_owned();
-    let mut rows = vec![];
-    for i in 0..pairs.len() {
-        let pair = Row::new(pairs.raw(i).ok_or_else(wrong)?);
-        let stream = pair.u64(0).and_then(|stream| u32::try_from(stream).ok()).ok_or_else(wrong)?;
-        let row = pair.raw(1).ok_or_else(wrong)?;
-        check_row(row, Row::new(row).len()).map_err(|error| error.to_string())?;
-        rows.push((stream, row));
-    }
-    if rows.is_empty() {
-        return Err(wrong());
-    }
+    let rows = read_rows(bytes).ok_or("its bytes are no rows of a message")?;
     rows.into_iter().for_each(|(stream, row)| out.emit(id, stream, row));
     Ok(())
 }

@@ -16,5 +16,5 @@ pub(crate) use call::row_at;
 pub use call::{Call, CallError, CallServices, Death, Emissions, FailKind, Op, TupleInfo, Tuples};
 pub use declaration::{Context, ContextInput, ContextOutput, DEFAULT_STREAM, Declaration, StreamDeclaration};
 pub use instance::{Instance, InstanceFactory};
-pub use kept_rows::{decode_rows, encode_rows};
+pub use kept_rows::{decode_rows, encode_rows, read_rows};
 pub use spout::{Next, Replay, Spout, SpoutContext, SpoutError, SpoutOutput, Waker};
