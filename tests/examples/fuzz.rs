@@ -3,8 +3,9 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person")]
 
 use anchorbolt_tests::fuzz::{TARGETS, Target, memory, one, search, target};
+use anchorbolt_tests::options::{fresh_seed, time};
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 #[global_allocator]
 static ALLOCATOR: memory::Counting = memory::Counting;
@@ -54,18 +55,6 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
     Ok(args)
 }
 
-fn time(text: &str) -> Result<Duration, String> {
-    let (digits, unit) = text.split_at(text.trim_end_matches(char::is_alphabetic).len());
-    let seconds = match unit {
-        "" | "s" => 1,
-        "m" => 60,
-        "h" => 3600,
-        _ => return Err(format!("--for {text}: use s, m or h")),
-    };
-    let number: u64 = digits.parse().map_err(|_| format!("--for {text}: not a time"))?;
-    Ok(Duration::from_secs(number * seconds))
-}
-
 fn repeat(target: Option<&'static Target>, path: &str) -> Result<ExitCode, String> {
     let target = target.ok_or("which target is the input for?")?;
     let input = std::fs::read(path).map_err(|error| format!("{path}: {error}"))?;
@@ -82,8 +71,7 @@ fn repeat(target: Option<&'static Target>, path: &str) -> Result<ExitCode, Strin
 }
 
 fn fuzz(args: &Args) -> ExitCode {
-    let fresh = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros() as u64);
-    let seed = args.seed.unwrap_or(fresh);
+    let seed = args.seed.unwrap_or_else(fresh_seed);
     let targets = args.target.map_or(TARGETS.to_vec(), |target| vec![target]);
     let each = args.time.unwrap_or(Duration::from_secs(60)) / targets.len() as u32;
     let mut code = ExitCode::SUCCESS;

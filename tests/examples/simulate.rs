@@ -2,9 +2,10 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person")]
 
+use anchorbolt_tests::options::{fresh_seed, time};
 use anchorbolt_tests::simulation::{Options, run, search};
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 const HELP: &str = "\
 cargo xtask simulate              fresh seeds for a minute
@@ -52,18 +53,6 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
     Ok(args)
 }
 
-fn time(text: &str) -> Result<Duration, String> {
-    let (digits, unit) = text.split_at(text.trim_end_matches(char::is_alphabetic).len());
-    let seconds = match unit {
-        "" | "s" => 1,
-        "m" => 60,
-        "h" => 3600,
-        _ => return Err(format!("--for {text}: use s, m or h")),
-    };
-    let number: u64 = digits.parse().map_err(|_| format!("--for {text}: not a time"))?;
-    Ok(Duration::from_secs(number * seconds))
-}
-
 fn simulate(args: Args) -> ExitCode {
     if let Some(seed) = args.seed {
         return match run(seed, args.options) {
@@ -77,8 +66,7 @@ fn simulate(args: Args) -> ExitCode {
             }
         };
     }
-    let fresh = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64 / 1000);
-    let first = args.from.unwrap_or(fresh);
+    let first = args.from.unwrap_or_else(fresh_seed);
     let (time, began) = (args.time.unwrap_or(Duration::from_secs(60)), Instant::now());
     println!("seeds from {first}, for {time:?}");
     let mut next = 30;

@@ -6,6 +6,7 @@
 pub mod artifacts;
 pub mod fuzz;
 pub mod native;
+pub mod options;
 pub mod pipeline;
 pub mod simulation;
 pub mod text;

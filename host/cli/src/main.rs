@@ -20,6 +20,7 @@ mod render;
 mod run;
 mod safe;
 mod table;
+mod whole;
 
 use args::{Cli, Command};
 use clap::Parser;

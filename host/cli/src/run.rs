@@ -3,14 +3,13 @@
 use crate::args::RunArgs;
 use crate::live::Live;
 use crate::{
-    ENVIRONMENT, Exit, FINE, FOUND, INPUT, INTERRUPTED, check, logs, render, say, table, tell_as_is,
+    ENVIRONMENT, Exit, FINE, FOUND, INPUT, INTERRUPTED, check, logs, render, say, table, tell_as_is, whole,
 };
 use anchorbolt_host::assemble::{Loaded, RunOptions, StartError};
 use anchorbolt_host::chaos::Plan;
 use anchorbolt_host::core::port::SpoutError;
 use anchorbolt_host::durable::Layout;
 use anchorbolt_host::runtime::{Ended, How, LaunchError, Running, Stopper};
-use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -61,7 +60,7 @@ fn data_dir(args: &RunArgs, loaded: &Loaded) -> PathBuf {
 pub(crate) fn keep_report(data_dir: &Path, ended: &Ended) {
     let kept = Layout::look(data_dir).map_err(|e| e.to_string()).and_then(|layout| {
         let text = format!("{:#}\n", ended.report.json());
-        write_whole(&layout.last_report(), &text).map_err(|e| e.to_string())
+        whole::write(&layout.last_report(), &text).map_err(|e| e.to_string())
     });
     if let Err(error) = kept {
         tracing::warn!("the report of this run is not kept in the data folder: {error}");
@@ -81,7 +80,7 @@ fn can_run(loaded: &Loaded, args: &RunArgs) -> Result<(), Exit> {
         return Err(INPUT);
     }
     if let Some(path) = &args.report
-        && let Err(error) = probe(path)
+        && let Err(error) = whole::probe(path)
     {
         tell!("error: can't write the report {}: {error}", path.display());
         return Err(ENVIRONMENT);
@@ -131,7 +130,7 @@ fn finish(args: &RunArgs, ended: &Ended, quiet: bool) -> Exit {
     let json = ended.report.json();
     let mut code = ended.exit_code();
     if let Some(path) = &args.report
-        && let Err(error) = write_whole(path, &format!("{json:#}\n"))
+        && let Err(error) = whole::write(path, &format!("{json:#}\n"))
     {
         tell!("error: can't write the report {}: {error}", path.display());
         code = code.max(ENVIRONMENT);
@@ -145,40 +144,4 @@ fn finish(args: &RunArgs, ended: &Ended, quiet: bool) -> Exit {
     }
     tell_as_is(&table::table(ended));
     code
-}
-
-/// Whether the report can be written there, without leaving a trace.
-fn probe(path: &Path) -> std::io::Result<()> {
-    match part(path)? {
-        // To open a pipe would wait for its reader.
-        None => Ok(()),
-        Some((_, part)) => std::fs::File::create(&part).and_then(|_| std::fs::remove_file(&part)),
-    }
-}
-
-/// Never leaves half a report in a file.
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    match part(path)? {
-        None => std::fs::OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes()),
-        Some((path, part)) => {
-            std::fs::write(&part, text)?;
-            std::fs::rename(&part, path)
-        }
-    }
-}
-
-/// The file behind links, and where its next contents are written first; none for what is no file but a pipe or
-/// a device, which is written to as it is.
-fn part(path: &Path) -> std::io::Result<Option<(PathBuf, PathBuf)>> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    match path.metadata() {
-        Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
-        Ok(found) if !found.is_file() => Ok(None),
-        _ => {
-            let mut name = path.file_name().unwrap_or_default().to_owned();
-            name.push(".part");
-            let part = path.with_file_name(name);
-            Ok(Some((path, part)))
-        }
-    }
 }

@@ -72,25 +72,24 @@ fn components(r: &Report) -> String {
         let numbers = numbers.iter().map(u64::to_string).collect();
         rows.push([vec![name.clone(), dash()], numbers, vec![cpu]].concat());
     }
-    align(&rows)
+    aligned(&rows, |c| c > 0).map(|line| format!("  {line}\n")).collect()
 }
 
-/// The first column to the left, the others to the right.
-fn align(rows: &[Vec<String>]) -> String {
+/// Rows as lines, in columns two spaces apart; those that are to the `right` end below each other.
+pub(crate) fn aligned<'a>(
+    rows: &'a [Vec<String>],
+    right: impl Fn(usize) -> bool + 'a,
+) -> impl Iterator<Item = String> + 'a {
     let columns = rows.first().map_or(0, Vec::len);
     let width =
         |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|cell| cell.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut out = String::new();
-    for row in rows {
-        for (c, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let cell = if c == 0 { format!("  {cell:<width$}") } else { format!("  {cell:>width$}") };
-            out += &cell;
-        }
-        out.truncate(out.trim_end_matches(' ').len());
-        out.push('\n');
-    }
-    out
+    rows.iter().map(move |row| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(c, (cell, width))| {
+            if right(c) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    })
 }
 
 fn errors(r: &Report) -> String {

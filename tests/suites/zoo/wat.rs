@@ -22,9 +22,12 @@ pub(super) fn component(name: &str) -> Vec<u8> {
     if !module.contains("$execute") {
         module += "(func $execute)";
     }
-    let text = TEMPLATE.replace("MODULE", &module).replace("BESIDE", beside);
+    let text = TEMPLATE.replace("MODULE", &module).replace("BESIDE", beside).replace("INTERFACE", INTERFACE);
     wat::parse_str(text).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
+
+/// How a component exports the guest's interface from its core instance `$i`, with `$memory` and `$realloc`.
+const INTERFACE: &str = include_str!("../../guests/interface.wat");
 
 /// Results lie at 64: all zeroes are a good result, and a declaration without streams.
 const TEMPLATE: &str = r#"(component
@@ -49,36 +52,4 @@ const TEMPLATE: &str = r#"(component
         MODULE)
     (core instance $i (instantiate $m (with "host" (instance $host))))
     (alias core export $i "realloc" (core func $realloc))
-    (type $u32s (list u32))
-    (type $tuples' (record (field "ids" $u32s) (field "inputs" $u32s) (field "offsets" $u32s)
-        (field "data" (list u8)) (field "stride" u32)))
-    (export $tuples "tuples" (type $tuples'))
-    (type $encoding' (enum "msgpack"))
-    (export $encoding "encoding" (type $encoding'))
-    (type $stream' (record (field "name" string) (field "fields" (list string)) (field "direct" bool)))
-    (export $stream "stream" (type $stream'))
-    (type $declaration' (record (field "outputs" (list $stream)) (field "encoding" $encoding)
-        (field "stateless" bool)))
-    (export $declaration "declaration" (type $declaration'))
-    (type $input' (record (field "component" string) (field "stream" string) (field "fields" (list string))
-        (field "tasks" $u32s)))
-    (export $input "input" (type $input'))
-    (type $consumer' (record (field "component" string) (field "tasks" $u32s)))
-    (export $consumer "consumer" (type $consumer'))
-    (type $output' (record (field "stream" string) (field "consumers" (list $consumer))))
-    (export $output "output" (type $output'))
-    (type $context' (record (field "topology" string) (field "component" string) (field "task-index" u32)
-        (field "task-id" u32) (field "task-count" u32) (field "inputs" (list $input))
-        (field "outputs" (list $output)) (field "config" string)))
-    (export $context "context" (type $context'))
-    (func $declare (param "config" string) (result (result $declaration (error string)))
-        (canon lift (core func $i "declare") (memory $memory) (realloc $realloc)))
-    (func $prepare (param "context" $context) (result (result (error string)))
-        (canon lift (core func $i "prepare") (memory $memory) (realloc $realloc)))
-    (func $execute (param "batch" $tuples) (result (result (error string)))
-        (canon lift (core func $i "execute") (memory $memory) (realloc $realloc)))
-    (func $none (result (result (error string))) (canon lift (core func $i "none") (memory $memory)))
-    (instance $guest (export "declare" (func $declare)) (export "prepare" (func $prepare))
-        (export "execute" (func $execute)) (export "tick" (func $none)) (export "flush" (func $none))
-        (export "cleanup" (func $none)))
-    (export "anchorbolt:bolt/guest@0.1.0" (instance $guest)))"#;
+    INTERFACE)"#;

@@ -19,6 +19,10 @@ struct Only {
     only: &'static [&'static str],
 }
 
+/// What runs, and what makes it run: nothing for the leaves of the host.
+const RUNS: &[&str] =
+    &["crate::runtime", "crate::spouts", "crate::sinks", "crate::assemble", "crate::wasm", "anchorbolt_wasm"];
+
 const NEVER: &[Never] = &[
     Never {
         folder: "host/core/src/",
@@ -71,14 +75,7 @@ const NEVER: &[Never] = &[
     },
     Never {
         folder: "host/src/durable/",
-        never: &[
-            "crate::runtime",
-            "crate::spouts",
-            "crate::sinks",
-            "crate::assemble",
-            "crate::wasm",
-            "anchorbolt_wasm",
-        ],
+        never: RUNS,
         why: "what outlives the process knows nothing of what runs in it",
     },
     Never {
@@ -97,14 +94,7 @@ const NEVER: &[Never] = &[
     },
     Never {
         folder: "host/src/probe/",
-        never: &[
-            "crate::runtime",
-            "crate::spouts",
-            "crate::sinks",
-            "crate::assemble",
-            "crate::wasm",
-            "anchorbolt_wasm",
-        ],
+        never: RUNS,
         why: "a bolt is run alone through its port, whatever it is made of",
     },
     Never {
@@ -112,18 +102,7 @@ const NEVER: &[Never] = &[
         never: &["crate::spouts", "crate::sinks", "crate::assemble", "crate::wasm", "anchorbolt_wasm"],
         why: "faults come through ports",
     },
-    Never {
-        folder: "host/src/telemetry/",
-        never: &[
-            "crate::runtime",
-            "crate::spouts",
-            "crate::sinks",
-            "crate::assemble",
-            "crate::wasm",
-            "anchorbolt_wasm",
-        ],
-        why: "telemetry is a leaf",
-    },
+    Never { folder: "host/src/telemetry/", never: RUNS, why: "telemetry is a leaf" },
 ];
 
 const PORTS: &[&str] = &[

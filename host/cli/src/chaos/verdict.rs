@@ -6,11 +6,12 @@ use super::args::ChaosArgs;
 use super::outputs::{Rows, rows, some};
 use super::runs::Run;
 use super::setup::Setup;
-use crate::{Exit, FINE, FOUND, say as print};
+use crate::{Exit, FINE, FOUND, safe, say as print};
 use serde_json::json;
 
-/// How many lost rows are shown.
+/// How many lost rows are shown, and how much of each.
 const SHOWN: usize = 5;
+const ROW_CHARS: usize = 160;
 
 /// The comparison of one output.
 struct Compared {
@@ -130,9 +131,13 @@ fn output_text(one: &Compared) -> String {
         "output  {}: {} rows, {} lost, {} repeated, {} that the calm run has not\n",
         one.output, one.rows, one.lost, one.repeated, one.other
     );
-    one.such_as.iter().for_each(|row| out += &format!("        lost: {}\n", shortened(row)));
+    one.such_as
+        .iter()
+        .for_each(|row| out += &format!("        lost: {}\n", safe::clip(&safe::line(row), ROW_CHARS)));
     if one.other > 0 && one.lost > 0 {
-        one.other_such_as.iter().for_each(|row| out += &format!("        instead: {}\n", shortened(row)));
+        one.other_such_as.iter().for_each(|row| {
+            out += &format!("        instead: {}\n", safe::clip(&safe::line(row), ROW_CHARS))
+        });
     }
     out
 }
@@ -158,10 +163,4 @@ fn verdict_text(setup: &Setup, wild: &Run, all: &[Compared]) -> String {
         "verdict LOST {lost} rows\n{hint}look for a bolt that acks before it emits, emits without anchors, or acks \
          before it has written\n{repeat}"
     )
-}
-
-/// A row for one line of a terminal.
-fn shortened(row: &str) -> String {
-    let clean: String = row.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(160).collect();
-    if clean.len() < row.len() { format!("{clean}..") } else { clean }
 }

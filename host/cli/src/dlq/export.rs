@@ -7,11 +7,11 @@ use super::args::ExportArgs;
 use super::out::Out;
 use super::{count, failed, filter, look};
 use crate::find::{self, Found};
-use crate::{ENVIRONMENT, Exit, FINE, INPUT, safe};
+use crate::{ENVIRONMENT, Exit, FINE, INPUT, safe, whole};
 use anchorbolt_host::durable::{DurableError, Filter, Letter, Letters};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Exports letters.
 pub(super) fn export(args: &ExportArgs) -> Result<Exit, Exit> {
@@ -84,22 +84,23 @@ fn to_file(to: &Path, letters: Option<&Letters>, filter: &Filter, raw: bool) -> 
         tell!("error: can't write {}: {error}", to.display());
         ENVIRONMENT
     };
-    let (path, part) = places(to);
-    let file = match &part {
+    let place = whole::part(to).map_err(|error| cant(&error))?;
+    let part = place.as_ref().map(|(_, part)| part.as_path());
+    let file = match part {
         Some(part) => File::create(part),
-        None => File::options().write(true).open(&path),
+        None => File::options().write(true).open(to),
     };
     let mut file = BufWriter::new(file.map_err(|error| cant(&error))?);
     let written = write(&mut file, letters, filter, raw).map_err(|error| {
-        remove(part.as_deref());
+        remove(part);
         failed(&error)
     })?;
-    let done = file.flush().and_then(|()| match &part {
-        Some(part) => file.get_ref().sync_all().and_then(|()| std::fs::rename(part, &path)),
+    let done = file.flush().and_then(|()| match &place {
+        Some((path, part)) => file.get_ref().sync_all().and_then(|()| std::fs::rename(part, path)),
         None => Ok(()),
     });
     if let Err(error) = done {
-        remove(part.as_deref());
+        remove(part);
         return Err(cant(&error));
     }
     tell!("{} written to {}", count(written), to.display());
@@ -128,18 +129,6 @@ fn write(
         done.map_err(|error| DurableError(format!("the letters can't be written: {error}")))
     })?;
     Ok(written)
-}
-
-/// The file behind links, and where it is written first; that is none for what is no file but a pipe or a device.
-fn places(to: &Path) -> (PathBuf, Option<PathBuf>) {
-    let path = to.canonicalize().unwrap_or_else(|_| to.to_owned());
-    if path.metadata().is_ok_and(|found| !found.is_file()) {
-        return (path, None);
-    }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    (path, Some(part))
 }
 
 /// A file in the data folder is not to be written over.

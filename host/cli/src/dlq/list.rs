@@ -6,6 +6,7 @@
 use super::args::ListArgs;
 use super::out::Out;
 use super::{count, filter, look, second};
+use crate::table::aligned;
 use crate::{Exit, find, safe};
 use anchorbolt_host::durable::{Letter, Letters};
 use serde_json::json;
@@ -43,7 +44,9 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Exit> {
     if args.json {
         kept.iter().flatten().for_each(|line| out.line(line));
     } else {
-        table(&kept.into(), &mut out);
+        let head = HEAD.map(str::to_owned).to_vec();
+        let rows: Vec<Vec<String>> = std::iter::once(head).chain(kept).collect();
+        aligned(&rows, |c| c == ATTEMPTS).for_each(|line| out.line(&line));
         out.line(&foot(args, taken, &letters));
     }
     Ok(out.finish(read))
@@ -100,22 +103,4 @@ fn as_json(letter: &Letter) -> String {
         "bytes": letter.bytes.len(),
     });
     safe::json(&line.to_string())
-}
-
-/// All to the left but the number of attempts.
-fn table(rows: &Vec<Vec<String>>, out: &mut Out) {
-    let head: Vec<String> = HEAD.map(str::to_owned).to_vec();
-    let all = || std::iter::once(&head).chain(rows);
-    let width =
-        |c: usize| all().filter_map(|row| row.get(c)).map(|cell| cell.chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
-    for row in all() {
-        let mut line = String::new();
-        for (c, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let cell = if c == ATTEMPTS { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
-            line += if c == 0 { "" } else { "  " };
-            line += &cell;
-        }
-        out.line(line.trim_end());
-    }
 }

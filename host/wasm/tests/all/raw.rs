@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// A component that exports what a bolt has to. `module` goes into the core module, `more` beside it.
 pub fn bolt(module: &str, more: &str) -> Vec<u8> {
-    let result = "(result (error string))";
+    let interface = include_str!("../../../../tests/guests/interface.wat");
     let text = format!(
         r#"(component
         {more}
@@ -23,39 +23,7 @@ pub fn bolt(module: &str, more: &str) -> Vec<u8> {
         (core instance $i (instantiate $m))
         (alias core export $i "memory" (core memory $memory))
         (alias core export $i "realloc" (core func $realloc))
-        (type $u32s (list u32))
-        (type $tuples' (record (field "ids" $u32s) (field "inputs" $u32s) (field "offsets" $u32s)
-            (field "data" (list u8)) (field "stride" u32)))
-        (export $tuples "tuples" (type $tuples'))
-        (type $encoding' (enum "msgpack"))
-        (export $encoding "encoding" (type $encoding'))
-        (type $stream' (record (field "name" string) (field "fields" (list string)) (field "direct" bool)))
-        (export $stream "stream" (type $stream'))
-        (type $declaration' (record (field "outputs" (list $stream)) (field "encoding" $encoding)
-            (field "stateless" bool)))
-        (export $declaration "declaration" (type $declaration'))
-        (type $input' (record (field "component" string) (field "stream" string) (field "fields" (list string))
-            (field "tasks" $u32s)))
-        (export $input "input" (type $input'))
-        (type $consumer' (record (field "component" string) (field "tasks" $u32s)))
-        (export $consumer "consumer" (type $consumer'))
-        (type $output' (record (field "stream" string) (field "consumers" (list $consumer))))
-        (export $output "output" (type $output'))
-        (type $context' (record (field "topology" string) (field "component" string) (field "task-index" u32)
-            (field "task-id" u32) (field "task-count" u32) (field "inputs" (list $input))
-            (field "outputs" (list $output)) (field "config" string)))
-        (export $context "context" (type $context'))
-        (func $declare (param "config" string) (result (result $declaration (error string)))
-            (canon lift (core func $i "declare") (memory $memory) (realloc $realloc)))
-        (func $prepare (param "context" $context) (result {result})
-            (canon lift (core func $i "prepare") (memory $memory) (realloc $realloc)))
-        (func $execute (param "batch" $tuples) (result {result})
-            (canon lift (core func $i "execute") (memory $memory) (realloc $realloc)))
-        (func $none (result {result}) (canon lift (core func $i "none") (memory $memory)))
-        (instance $guest (export "declare" (func $declare)) (export "prepare" (func $prepare))
-            (export "execute" (func $execute)) (export "tick" (func $none)) (export "flush" (func $none))
-            (export "cleanup" (func $none)))
-        (export "anchorbolt:bolt/guest@0.1.0" (instance $guest)))"#
+        {interface})"#
     );
     wat::parse_str(text).unwrap()
 }
