@@ -1,9 +1,9 @@
-//! The limits that the runtime itself keeps, one below, at and above: `held-tuples` and `tuple-bytes`. The limits on an
-//! instance are tested beside it, in `host/wasm`.
+//! The limits that the runtime itself keeps, one below, at and above: `held-tuples` and `tuple-bytes`. And what any call
+//! may emit, however many tuples it has. The limits on an instance are tested beside it, in `host/wasm`.
 
 use anchorbolt_core::failure::Class;
 use anchorbolt_host::runtime::Ended;
-use anchorbolt_tests::{Pipeline, Setup, error, plain};
+use anchorbolt_tests::{Pipeline, Setup, Topology, error, plain};
 
 const RETRY: &str = "retry = { max-faults = 1 }";
 
@@ -46,4 +46,50 @@ fn a_row_ends_at_its_limit_and_a_longer_one_fails_what_it_is_anchored_to() {
     let said = error(&ended.report, Class::Size);
     let text = "row on stream `default` has 1048577 bytes, more than tuple-bytes = 1048576";
     assert_eq!((said.message.as_str(), said.count), (text, 1));
+}
+
+/// As [`run`], but nothing keeps what comes out: it is too much.
+fn run_wide(bolt: &str, texts: Vec<String>) -> Ended {
+    let mut topology = Topology::new(&format!(
+        r#"
+        [topology]
+        name = "wide"
+        [spouts.feed]
+        kind = "lines"
+        path = "feed.txt"
+        [bolts.bolt]
+        plugin = "guest:fanout"
+        inputs = [{{ from = "feed", grouping = "shuffle" }}]
+        {bolt}
+        [bolts.sink]
+        kind = "null"
+        inputs = [{{ from = "bolt", grouping = "shuffle" }}]
+        "#
+    ));
+    topology.file("feed.txt", texts.join("\n") + "\n");
+    topology.run()
+}
+
+/// Tuples at the limits of one tuple, many of them: a call gets as many as it can have, and no instance pays for it.
+#[test]
+fn a_bolt_that_emits_much_for_each_tuple_never_dies_of_large_calls() {
+    let ended = run_wide("config = { n = 60000 }", plain(120));
+    anchorbolt_tests::check_flawless(&ended, 120);
+    let bolt = anchorbolt_tests::bolt(&ended.report, "bolt");
+    assert_eq!((bolt.deaths, bolt.emitted), (0, 120 * 60_000), "{bolt:?}");
+}
+
+/// Light tuples bring large calls, and then heavy ones come together: more than a call can have. That may cost an
+/// instance each time, but it is nobody's fault: it spends no budget, and no tuple has a fault.
+#[test]
+fn heavy_tuples_that_come_together_may_cost_an_instance_and_nothing_else() {
+    let text = |i| format!("{}-{i}", if i % 40_000 > 39_980 { "heavy" } else { "light" });
+    let bolt =
+        "config = { n = 60000, only = \"heavy\" }\nrestart = { budget = 1, on-circuit-open = \"stop\" }";
+    let ended = run_wide(bolt, (0..120_000).map(text).collect());
+    let t = ended.report.totals();
+    assert_eq!((t.completed, t.pending, ended.exit_code()), (120_000, 0, 0), "{:?}", ended.report.errors);
+    let bolt = anchorbolt_tests::bolt(&ended.report, "bolt");
+    assert!(bolt.deaths > 1, "the calls were too small to show anything: {bolt:?}");
+    assert_eq!((bolt.failed, bolt.faults.iter().sum::<u64>()), (0, 0), "{bolt:?}");
 }

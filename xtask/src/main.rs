@@ -1,12 +1,13 @@
-//! The tasks of this repository: `cargo xtask guests`, `demo`, `fuzz`, `simulate`, `test` and `tidy`.
+//! The tasks of this repository: `cargo xtask guests`, `demo`, `deny`, `fuzz`, `simulate`, `test` and `tidy`.
 //!
 //! In: arguments. Out: exit code 0, or 1 with one text that says what is wrong and how to mend it. Which module
-//! may use which, in arrows: `main -> demo, fuzz, test, simulate -> guests -> sh`, `test -> tidy`, `demo -> words`. Invariant: no
+//! may use which, in arrows: `main -> demo, fuzz, test, simulate -> guests -> sh`, `test -> deny, tidy`, `demo -> words`. Invariant: no
 //! dependencies, so that this crate is built in a second.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task prints")]
 
 mod demo;
+mod deny;
 mod fuzz;
 mod guests;
 mod sh;
@@ -28,6 +29,7 @@ Tasks of this repository:
   cargo xtask simulate --seed N  the case of one seed; --trace shows every step
   cargo xtask fuzz [TARGET]      what comes from outside, changed at random for a minute; --for 1h, --seed N
   cargo xtask guests             build the example bolts and the guests of the tests
+  cargo xtask deny               licences, sources and advisories of all dependencies
   cargo xtask tidy               only the rules of the house: sizes, docs, imports, dependencies
 ";
 
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["simulate", options @ ..] => simulate::simulate(options),
         ["guests"] => guests::all(),
+        ["deny"] => deny::deny(),
         ["tidy"] => tidy::tidy(),
         other => Err(format!("there is no task `{}`\n\n{HELP}", other.join(" "))),
     };

@@ -3,6 +3,7 @@
 //! In: `--only STEP`, or nothing for all. Out: each step's own output with its time, a table at the end.
 //! Invariant: CI runs exactly this, so what passes here passes there.
 
+use crate::deny;
 use crate::guests::{self, TARGET};
 use crate::sh::{self, Result};
 use crate::tidy;
@@ -26,6 +27,7 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", what: "lints, warnings denied", run: clippy },
     Step { name: "test", what: "all tests", run: tests },
     Step { name: "docs", what: "the documentation, warnings denied", run: docs },
+    Step { name: "deny", what: "licences, sources and advisories of what is depended on", run: deny::deny },
 ];
 
 /// Runs all steps, or those that the options name, in this order. Stops at the first that fails.

@@ -45,7 +45,7 @@ struct Struck {
 }
 
 fn death(class: Class, reason: &str) -> Result<(), CallError> {
-    Err(CallError::Died(Death { class, reason: reason.to_owned(), output: String::new(), reached: None }))
+    Err(CallError::Died(Death::new(class, reason)))
 }
 
 impl Struck {

@@ -208,12 +208,9 @@ impl Desk {
         let (mut held, mut router) = (self.held.lock(), self.router.lock());
         let mut effects = Effects::default();
         let mut draw = || fastrand::u64(1..);
-        applier.apply(&mut call.log, tuples, &mut held, &mut router, &mut effects, &mut draw).map_err(
-            |violation| {
-                let reason = format!("broke the contract: {violation}");
-                Death { class: Class::Protocol, reason, output: String::new(), reached: None }
-            },
-        )?;
+        applier
+            .apply(&mut call.log, tuples, &mut held, &mut router, &mut effects, &mut draw)
+            .map_err(|violation| Death::new(Class::Protocol, format!("broke the contract: {violation}")))?;
         let end = match (effects.fails.first(), result) {
             (Some((_, failure)), _) => {
                 End::Failed { class: failure.class, cost: failure.cost, reason: failure.reason.clone() }

@@ -268,7 +268,7 @@ impl BoltTask {
         match result.0 {
             Err(CallError::Died(death)) => self.died(env, death, now),
             other => {
-                self.pace.on_call(n, took);
+                self.pace.on_call(n, took, self.call.output());
                 self.settle(env, other.err(), n, now);
             }
         }
@@ -282,8 +282,7 @@ impl BoltTask {
         f: impl FnOnce(&mut dyn Instance, &mut Tuples, &mut Call) -> Result<(), CallError>,
     ) -> (Result<(), CallError>, Duration) {
         let Some(instance) = self.instance.as_mut() else {
-            let reason = "the task has no instance".to_owned();
-            let death = Death { class: Class::Host, reason, output: String::new(), reached: None };
+            let death = Death::new(Class::Host, "the task has no instance");
             return (Err(CallError::Died(death)), Duration::ZERO);
         };
         self.parts.shared.router.lock().mark();
@@ -309,8 +308,7 @@ impl BoltTask {
             self.applier.apply(log, &self.tuples, &mut held, &mut router, &mut self.effects, &mut draw);
         if let Err(violation) = applied {
             drop((held, router));
-            let reason = format!("broke the contract: {violation}");
-            let death = Death { class: Class::Protocol, reason, output: String::new(), reached: None };
+            let death = Death::new(Class::Protocol, format!("broke the contract: {violation}"));
             return self.died(env, death, now);
         }
         if let Some(CallError::Declared(text)) = error {

@@ -47,15 +47,15 @@ impl BoltTask {
         match &mut window[..] {
             [] => self.blameless(env, &death, now),
             [alone] => self.blame(env, alone, &death, now),
-            _ => self.rerun(std::mem::take(&mut window)),
+            _ => self.rerun(std::mem::take(&mut window), death.crowded),
         }
         window.clear();
         self.parts.shared.held.lock().put_window(window);
     }
 
-    /// The tuples of the call go back, to run one by one.
-    fn rerun(&mut self, window: Vec<Entry>) {
-        self.rerun_blamed = false;
+    /// The tuples of the call go back, to run one by one. A call that was only too large is nobody's fault.
+    fn rerun(&mut self, window: Vec<Entry>, crowded: bool) {
+        self.rerun_blamed = crowded;
         for (i, entry) in window.into_iter().enumerate() {
             self.reruns.push_back(Rerun { entry, row: self.tuples.row(i).to_vec() });
         }
@@ -106,8 +106,7 @@ impl BoltTask {
                 true
             }
             Err(CallError::Declared(text)) => {
-                let reason = format!("prepare: {text}");
-                let death = Death { class: Class::Failed, reason, output: String::new(), reached: None };
+                let death = Death::new(Class::Failed, format!("prepare: {text}"));
                 self.blameless(env, &death, now);
                 false
             }

@@ -62,10 +62,7 @@ impl Instance for Native {
 fn guarded(f: impl FnOnce() -> Result<(), String>) -> Result<(), CallError> {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(result) => result.map_err(CallError::Declared),
-        Err(panic) => {
-            let (reason, output) = (format!("panicked: {}", text(&*panic)), String::new());
-            Err(CallError::Died(Death { class: Class::Trap, reason, output, reached: None }))
-        }
+        Err(panic) => Err(CallError::Died(Death::new(Class::Trap, format!("panicked: {}", text(&*panic))))),
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::death::Stop;
 use crate::text::sizes;
 use anchorbolt_core::manifest::Limits;
+use anchorbolt_core::pace::{CALL_BYTES_MAX, CALL_EMISSIONS_MAX};
 use anchorbolt_core::port::Emissions;
 
 /// Handles that one call may settle, reset or describe: far more than a task can hold.
@@ -16,10 +17,6 @@ const HANDLES_MAX: u64 = 16 << 20;
 const ENTRIES_MAX: u64 = 256 << 10;
 /// Handles that one request may describe: the answers are made in the host before the guest takes them.
 const DESCRIBED_MAX: usize = 64 << 10;
-/// However many tuples a call has, it can't have more emissions or anchors than this, or than one tuple may have.
-const CALL_COUNT_MAX: u64 = 1_000_000;
-/// The same for emitted bytes: all of them lie in the host until the call returns.
-const CALL_BYTES_MAX: u64 = 256 << 20;
 /// Bytes of reasons and errors that one call may keep; what is more is cut away.
 const TEXTS_MAX: u64 = 16 << 20;
 
@@ -53,10 +50,10 @@ impl Budget {
         let counts = |used: u64, most: u64| (used.to_string(), most.to_string());
         let (emissions, anchors) =
             (u64::from(limits.emissions_per_tuple), u64::from(limits.anchors_per_tuple));
-        within("emissions-per-tuple", tuples, self.emissions, emissions, CALL_COUNT_MAX, counts)?;
+        within("emissions-per-tuple", tuples, self.emissions, emissions, CALL_EMISSIONS_MAX, counts)?;
         let bytes = limits.emitted_bytes_per_tuple;
         within("emitted-bytes-per-tuple", tuples, self.bytes, bytes, CALL_BYTES_MAX, sizes)?;
-        within("anchors-per-tuple", tuples, self.anchors, anchors, CALL_COUNT_MAX, counts)
+        within("anchors-per-tuple", tuples, self.anchors, anchors, CALL_EMISSIONS_MAX, counts)
     }
 
     /// Whether so many handles may be described at once.
@@ -86,7 +83,7 @@ impl Budget {
                 "{} entries in the log of a call, at most {ENTRIES_MAX}: emit in batches",
                 self.entries
             );
-            return Err(Stop::protocol(reason));
+            return Err(if self.tuples > 1 { Stop::crowded(reason) } else { Stop::protocol(reason) });
         }
         Ok(())
     }
@@ -113,14 +110,11 @@ fn within(
         return Ok(());
     }
     let (shown, most) = show(used, budget.min(call_max));
-    let reason = match budget > call_max {
-        true => format!("{name} limit reached: {shown} in a call of {tuples}, at most {most} in any call"),
-        false => {
-            let (_, limit) = show(used, limit);
-            format!("{name} limit reached: {shown} in a call of {tuples}, at most {limit} a tuple")
-        }
-    };
-    Err(Stop::protocol(reason))
+    let what = format!("{name} limit reached: {shown} in a call of {tuples}");
+    if budget > call_max {
+        return Err(Stop::crowded(format!("{what}, at most {most} in any call")));
+    }
+    Err(Stop::protocol(format!("{what}, at most {} a tuple", show(used, limit).1)))
 }
 
 /// Bytes that one host call may lift: what the limits allow with the columns round it, but no more than

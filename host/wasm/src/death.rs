@@ -16,36 +16,38 @@ use wasmtime_wasi::{I32Exit, ResourceTableError};
 pub(crate) struct Stop {
     class: Class,
     reason: String,
+    crowded: bool,
 }
 
 impl Stop {
     /// The guest broke the contract.
     pub(crate) fn protocol(reason: impl Into<String>) -> Stop {
-        Stop { class: Class::Protocol, reason: reason.into() }
+        Stop { class: Class::Protocol, reason: reason.into(), crowded: false }
+    }
+
+    /// The call has more of something than any call may have. One of fewer tuples may have less.
+    pub(crate) fn crowded(reason: impl Into<String>) -> Stop {
+        Stop { crowded: true, ..Stop::protocol(reason) }
     }
 
     /// The epoch callback found the deadline passed.
     pub(crate) fn deadline() -> Stop {
-        Stop { class: Class::Deadline, reason: String::new() }
+        Stop { class: Class::Deadline, reason: String::new(), crowded: false }
     }
-}
-
-/// A death without a guest's words.
-pub(crate) fn plain(class: Class, reason: impl Into<String>) -> Death {
-    Death { class, reason: reason.into(), output: String::new(), reached: None }
 }
 
 /// The death that this error is. The store is only read: it goes next.
 pub(crate) fn of_error(error: &wasmtime::Error, state: &State) -> Death {
     let output = state.output.last_words();
     let (class, reason) = classify(error, state, &output);
-    Death { class, reason, output, reached: state.call.reached }
+    let crowded = error.downcast_ref::<Stop>().is_some_and(|stop| stop.crowded);
+    Death { output, reached: state.call.reached, crowded, ..Death::new(class, reason) }
 }
 
 /// The death at the deadline.
 pub(crate) fn of_deadline(state: &State) -> Death {
-    let reason = deadline_text(state);
-    Death { class: Class::Deadline, reason, output: state.output.last_words(), reached: state.call.reached }
+    let (output, reached) = (state.output.last_words(), state.call.reached);
+    Death { output, reached, ..Death::new(Class::Deadline, deadline_text(state)) }
 }
 
 fn classify(error: &wasmtime::Error, state: &State, output: &str) -> (Class, String) {

@@ -57,7 +57,7 @@ impl Guest {
         run: impl AsyncFnOnce(&guest::Guest, &mut Store<State>) -> wasmtime::Result<Result<T, String>>,
     ) -> Result<T, CallError> {
         let Some((store, bindings)) = self.alive.as_mut() else {
-            return Err(CallError::Died(death::plain(Class::Host, format!("{name} of a dead instance"))));
+            return Err(CallError::Died(Death::new(Class::Host, format!("{name} of a dead instance"))));
         };
         let tuples = call.as_ref().map_or(1, |call| call.tuples.max(1));
         if tuples != self.fuel_tuples {
@@ -86,7 +86,7 @@ impl Guest {
         }
         let death = match self.alive.take() {
             Some((store, _)) => death(store.data()),
-            None => death::plain(Class::Host, "a dead instance died again"),
+            None => Death::new(Class::Host, "a dead instance died again"),
         };
         CallError::Died(death)
     }
@@ -95,7 +95,7 @@ impl Guest {
 fn new_store(engine: &Engine, bolt: Arc<Bolt>, deadline: Arc<Deadline>) -> Result<Store<State>, CallError> {
     let fuel = hostcall_fuel(&bolt.settings.limits, 1);
     let state = State::new(bolt, deadline);
-    let state = state.map_err(|e| CallError::Died(death::plain(Class::Host, e.to_string())))?;
+    let state = state.map_err(|e| CallError::Died(Death::new(Class::Host, e.to_string())))?;
     let mut store = Store::new(engine.wasmtime(), state);
     store.limiter(|state| &mut state.limiter);
     store.set_hostcall_fuel(fuel);

@@ -202,10 +202,5 @@ impl Instance for SimBolt {
 }
 
 fn died(class: Class) -> CallError {
-    CallError::Died(Death {
-        class,
-        reason: "as the seed wills".to_owned(),
-        output: String::new(),
-        reached: None,
-    })
+    CallError::Died(Death::new(class, "as the seed wills"))
 }

@@ -66,6 +66,15 @@ pub struct Emissions {
     pub data: Vec<u8>,
 }
 
+/// How much was emitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    /// Emissions, or anchors if there are more of those.
+    pub rows: u64,
+    /// Bytes of encoded rows.
+    pub bytes: u64,
+}
+
 /// The kinds of failure that a bolt can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailKind {
@@ -131,6 +140,20 @@ pub struct Call {
     pub services: Option<Box<dyn CallServices>>,
 }
 
+impl Call {
+    /// How much the call emitted so far.
+    pub fn output(&self) -> Output {
+        let mut output = Output::default();
+        for op in &self.log {
+            if let Op::Emit(rows) | Op::EmitPlaced(rows, _) = op {
+                output.rows += rows.streams.len().max(rows.anchors.len()) as u64;
+                output.bytes += rows.data.len() as u64;
+            }
+        }
+        output
+    }
+}
+
 /// How a call ended when it did not end well. The three are kept apart by type: a declared failure costs
 /// tuples, a death costs the instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,6 +175,15 @@ pub struct Death {
     pub output: String,
     /// The tuple that `progress` had reached, when the call used it.
     pub reached: Option<u32>,
+    /// The call was over what any call may have, and not over the limits of its tuples: with fewer it may live.
+    pub crowded: bool,
+}
+
+impl Death {
+    /// A death without a guest's words.
+    pub fn new(class: Class, reason: impl Into<String>) -> Death {
+        Death { class, reason: reason.into(), output: String::new(), reached: None, crowded: false }
+    }
 }
 
 impl Emissions {

@@ -13,7 +13,7 @@ mod spout;
 
 pub use bolt::{Bolt, Collector};
 pub(crate) use call::row_at;
-pub use call::{Call, CallError, CallServices, Death, Emissions, FailKind, Op, TupleInfo, Tuples};
+pub use call::{Call, CallError, CallServices, Death, Emissions, FailKind, Op, Output, TupleInfo, Tuples};
 pub use declaration::{Context, ContextInput, ContextOutput, DEFAULT_STREAM, Declaration, StreamDeclaration};
 pub use instance::{Instance, InstanceFactory};
 pub use kept_rows::{decode_rows, encode_rows, read_rows};
