@@ -21,6 +21,7 @@ mod poison;
 mod recycle;
 mod retry;
 mod simulation;
+mod slow;
 mod timeouts;
 mod word_count;
 mod zoo;

@@ -2,10 +2,12 @@
 //! notice; one takes from the same spout as the guest, and its tuples complete. The guest's own messages complete, or
 //! become dead letters of the right class and text, and the process goes on.
 //!
-//! `ANCHORBOLT_ZOO=100000` sets how many messages each spout has.
+//! `ANCHORBOLT_ZOO=100000` sets how many messages each spout has. `ANCHORBOLT_ZOO_P99` asks for another figure: see
+//! [`latency`].
 
 mod collector;
 mod complete;
+mod latency;
 mod outside;
 mod rules;
 mod stops;
@@ -70,13 +72,10 @@ impl Beast {
         (0..n).map(|i| if bad(i) { format!("bad {i} \u{1b}[31mred") } else { format!("row-{i}") }).collect()
     }
 
-    fn manifest(&self, plugin: &str) -> String {
-        let Beast { topology, bolt, inputs, out, .. } = self;
-        let out = if plugin.starts_with("guest:") {
-            format!("[bolts.bad_out]\nkind = \"null\"\ninputs = [{{ from = \"bad\", {out}")
-        } else {
-            String::new() // these declare no streams
-        };
+    /// `with`: with the beast itself.
+    fn manifest(&self, plugin: &str, with: bool) -> String {
+        let Beast { topology, .. } = self;
+        let bad = if with { self.bolts(plugin) } else { String::new() };
         format!(
             r#"
             [topology]
@@ -101,6 +100,21 @@ impl Beast {
             [bolts.beside_out]
             kind = "null"
             inputs = [{{ from = "beside", grouping = "shuffle" }}]
+            {bad}
+            "#
+        )
+    }
+
+    /// The beast, and what takes from it.
+    fn bolts(&self, plugin: &str) -> String {
+        let Beast { bolt, inputs, out, .. } = self;
+        let out = if plugin.starts_with("guest:") {
+            format!("[bolts.bad_out]\nkind = \"null\"\ninputs = [{{ from = \"bad\", {out}")
+        } else {
+            String::new() // these declare no streams
+        };
+        format!(
+            r#"
             [bolts.bad]
             plugin = "{plugin}"
             inputs = [{{ from = "feed", grouping = "shuffle" }}{inputs}]
@@ -111,15 +125,15 @@ impl Beast {
         )
     }
 
-    /// Its topology, with what the two good bolts pass on.
-    fn topology(&self) -> (Topology, Sink, Sink) {
+    /// Its topology, with or without it, and what the two good bolts pass on.
+    fn topology(&self, with: bool) -> (Topology, Sink, Sink) {
         let plugin = match self.guest.strip_suffix(".wat") {
             Some(_) => "bad.wasm".to_owned(),
             None => format!("guest:{}", self.guest),
         };
         let (good, beside) = (Sink::default(), Sink::default());
         let (a, b) = (good.clone(), beside.clone());
-        let topology = Topology::new(&self.manifest(&plugin))
+        let topology = Topology::new(&self.manifest(&plugin, with))
             .bolt("good_out", Declaration::default(), move || a.clone())
             .bolt("beside_out", Declaration::default(), move || b.clone());
         if let Some(name) = self.guest.strip_suffix(".wat") {
@@ -160,7 +174,7 @@ impl Beast {
 
     /// The topology is not even started.
     fn does_not_load(self, code: &str, text: &str) {
-        let loaded = self.topology().0.load();
+        let loaded = self.topology(true).0.load();
         let told: Vec<_> = loaded.diagnostics.iter().map(|d| (d.code, &d.message)).collect();
         assert!(told.iter().any(|(c, t)| *c == code && t.contains(text)), "{told:#?}");
     }
@@ -168,19 +182,28 @@ impl Beast {
     /// Puts the guest among the good ones and looks at all of them.
     fn meets(mut self, end: End) {
         self.end = end;
-        let (mut topology, good, beside) = self.topology();
-        let loaded = topology.load();
-        assert!(loaded.is_ok(), "{:#?}", loaded.diagnostics);
-        let how = How { until_drained: true, limit: None };
-        let data_dir = topology.dir().join("kept");
-        let options = RunOptions { how, data_dir: Some(data_dir.clone()), ..RunOptions::default() };
-        let ended = wait(loaded.start(options).unwrap_or_else(|e| panic!("it did not start: {e}")), how);
+        if latency::is_asked_for() {
+            return latency::print(&self);
+        }
+        let (mut topology, good, beside) = self.topology(true);
+        let ended = self.run(&mut topology);
         check_good(&ended, &good);
         check_beside(&self, &ended, &beside);
-        check_letters(&self, &ended, &letters(&data_dir));
+        check_letters(&self, &ended, &letters(&topology.dir().join("kept")));
         let told =
             |text| ended.report.errors.iter().any(|e| e.component == "bad" && e.message.contains(text));
         assert!(self.told.is_empty() || told(self.told), "{:#?}", ended.report.errors);
+    }
+}
+
+impl Beast {
+    fn run(&self, topology: &mut Topology) -> Ended {
+        let loaded = topology.load();
+        assert!(loaded.is_ok(), "{:#?}", loaded.diagnostics);
+        let how = How { until_drained: true, limit: None };
+        let data_dir = Some(topology.dir().join("kept"));
+        let options = RunOptions { how, data_dir, ..RunOptions::default() };
+        wait(loaded.start(options).unwrap_or_else(|e| panic!("it did not start: {e}")), how)
     }
 }
 

@@ -25,6 +25,7 @@ mod imports;
 mod inspect;
 mod instance;
 mod limits;
+mod listing;
 mod output;
 mod plugin;
 mod refusal;

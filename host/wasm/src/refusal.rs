@@ -64,6 +64,14 @@ pub(crate) fn special(path: &str) -> String {
     format!("opening {path:?} was refused; nothing grants FIFOs, sockets and devices")
 }
 
+/// A folder that is too large.
+pub(crate) fn listing() -> String {
+    let most = crate::listing::ENTRIES_MAX;
+    format!(
+        "a folder was not listed: it has more than {most} entries, and nothing grants that; use subfolders"
+    )
+}
+
 /// A look for files where no folder is granted.
 pub(crate) fn no_folder() -> String {
     "the plugin looked for a file or folder and has none; \

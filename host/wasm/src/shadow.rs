@@ -1,17 +1,18 @@
 //! WASI as wasmtime has it, but for the few functions that a hostile guest could use against the host.
 //!
-//! A linker comes in; it goes out with all of WASI p2, these functions replaced. They open no FIFO or device, leave
-//! the host its descriptors, look no name up, and tell of what was refused. Everything else they hand on.
+//! A linker comes in; it goes out with all of WASI p2, these functions replaced. They open no FIFO or device, list no
+//! huge folder, leave the host its descriptors, look no name up, and tell of what was refused. Everything else they hand
+//! on.
 
-use crate::refusal;
 use crate::state::State;
 use crate::wasi::descriptors_are_short;
+use crate::{listing, refusal};
 use wasmtime::component::{Linker, Resource};
 use wasmtime::{Result, StoreContextMut};
 use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemView};
 use wasmtime_wasi::p2::bindings::filesystem::preopens::Host as _;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
-    DescriptorFlags, DescriptorType, ErrorCode, HostDescriptor, OpenFlags, PathFlags,
+    DescriptorFlags, DescriptorType, DirectoryEntryStream, ErrorCode, HostDescriptor, OpenFlags, PathFlags,
 };
 use wasmtime_wasi::p2::bindings::sockets::ip_name_lookup::{Host as _, ResolveAddressStream};
 use wasmtime_wasi::p2::bindings::sockets::network::{self, IpAddressFamily, Network};
@@ -27,6 +28,9 @@ pub(crate) fn link(linker: &mut Linker<State>) -> Result<()> {
     preopens.func_wrap("get-directories", directories)?;
     let mut types = linker.instance("wasi:filesystem/types@0.2.12")?;
     types.func_wrap_async("[method]descriptor.open-at", |store, args| Box::new(open_at(store, args)))?;
+    types.func_wrap_async("[method]descriptor.read-directory", |store, args| {
+        Box::new(read_directory(store, args))
+    })?;
     for (name, change) in [
         ("[method]descriptor.create-directory-at", Change::CreateFolder),
         ("[method]descriptor.remove-directory-at", Change::RemoveFolder),
@@ -89,6 +93,29 @@ async fn open_at(mut store: StoreContextMut<'_, State>, args: OpenArgs) -> Resul
             store.data().path_refused(grant, &path, changes, code);
             Ok((Err(code),))
         }
+    }
+}
+
+type Listed = std::result::Result<Resource<DirectoryEntryStream>, ErrorCode>;
+
+/// Lists folders of a bounded size: wasmtime holds all of the names until the guest has taken them.
+async fn read_directory(
+    mut store: StoreContextMut<'_, State>,
+    (folder,): (Resource<Descriptor>,),
+) -> Result<(Listed,)> {
+    let mut files = store.data_mut().filesystem();
+    // What is no folder gets its error below.
+    if let Descriptor::Dir(dir) = files.table.get(&folder)? {
+        let entries = dir.dir.clone();
+        if matches!(listing::is_bounded(entries).await, Ok(false)) {
+            store.data().refused(&refusal::listing());
+            return Ok((Err(ErrorCode::InsufficientMemory),));
+        }
+        files = store.data_mut().filesystem();
+    }
+    match files.read_directory(folder).await {
+        Ok(entries) => Ok((Ok(entries),)),
+        Err(error) => Ok((Err(error.downcast()?),)),
     }
 }
 

@@ -126,7 +126,11 @@ const ONLY: &[Only] = &[
         scope: "crate",
         only: &["crate::retry", "crate::ids", "crate::failure"],
     },
-    Only { folder: "host/core/src/pace/", scope: "crate", only: &["crate::pace", "crate::ids"] },
+    Only {
+        folder: "host/core/src/pace/",
+        scope: "crate",
+        only: &["crate::pace", "crate::ids", "crate::port"],
+    },
     Only {
         folder: "host/core/src/port/",
         scope: "crate",

@@ -278,3 +278,23 @@ fn grants_that_cannot_be_given_are_errors_at_the_start() {
     let error = make(&|s| s.allow.net.push("no-port".into()));
     assert!(matches!(error, Some(GrantError::Net { .. })));
 }
+
+#[test]
+fn a_folder_of_too_many_entries_is_not_listed() {
+    const MOST: usize = 65_536;
+    let dir = tempfile::tempdir().unwrap();
+    let mut probe = Probe::with(|s| {
+        s.allow.dirs.push(self::dir(dir.path(), "/d", false));
+        s.limits.deadline = std::time::Duration::from_secs(60);
+    });
+    for n in 0..MOST {
+        std::fs::File::create(dir.path().join(n.to_string())).unwrap();
+    }
+    assert_eq!(probe.ask("list /d"), MOST.to_string());
+    assert!(probe.refused().is_empty());
+    std::fs::File::create(dir.path().join("one too many")).unwrap();
+    assert!(probe.ask("list /d").starts_with("error: "), "and the instance lives");
+    let told =
+        "a folder was not listed: it has more than 65536 entries, and nothing grants that; use subfolders";
+    assert_eq!(probe.refused(), [told]);
+}
