@@ -12,6 +12,7 @@ mod durable;
 mod faults;
 mod kills;
 mod kit;
+mod lifecycle;
 mod limits;
 mod loading;
 mod native;

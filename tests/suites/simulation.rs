@@ -4,7 +4,7 @@ use anchorbolt_tests::simulation::{Options, run, search};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Seeds that show what was wrong once, each found by undoing its mend; or what is seldom looked at.
-const REGRESSIONS: [(u64, &str); 9] = [
+const REGRESSIONS: [(u64, &str); 10] = [
     (2, "a bolt with a tick did not sleep during its backoff"),
     (32, "nor while a queue that it sends to was full"),
     (8, "a spout did not sleep while a queue was full and a retry was due"),
@@ -16,6 +16,7 @@ const REGRESSIONS: [(u64, &str); 9] = [
     (2291, "a drain that ran out of time said that it had finished, and messages were pending"),
     (557, "a drain was over while a bolt that had waited for room had tuples to send"),
     (923, "fewer tasks after a restart, and a kill before each of them has saved"),
+    (1_796_091_866_003_572, "what an executor had taken for a task was overtaken when the task moved"),
     (101, "a part of a source that another task reads after a restart, and a kill before it has saved"),
 ];
 

@@ -36,7 +36,8 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
             return INPUT;
         }
     };
-    let options = RunOptions { how, data_dir: Some(data_dir.clone()), reset: args.reset, chaos };
+    let options =
+        RunOptions { how, data_dir: Some(data_dir.clone()), reset: args.reset, inactive: false, chaos };
     let running = match loaded.start(options) {
         Ok(running) => running,
         Err(error) => return not_started(&error),

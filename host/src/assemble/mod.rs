@@ -125,6 +125,8 @@ pub struct RunOptions {
     pub data_dir: Option<PathBuf>,
     /// Read from the beginning again: what was saved is removed, dead letters stay.
     pub reset: bool,
+    /// Spouts read only when [`Control::activate`](crate::runtime::Control::activate) says so.
+    pub inactive: bool,
     /// Faults on purpose.
     pub chaos: Option<chaos::Plan>,
 }

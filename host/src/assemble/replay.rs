@@ -70,7 +70,7 @@ impl Loaded {
             return Err(StartError::NoSpout(by_spout.into_keys().collect()));
         }
         let keep = Keep::over(None, Arc::clone(&letters), OffsetDateTime::now_utc());
-        let running = self.launch(HOW, Some(keep), None)?;
+        let running = self.launch(HOW, Some(keep), false, None)?;
         Ok(Replaying { running, letters, completed, chosen, _folder: folder })
     }
 

@@ -36,7 +36,7 @@ impl Loaded {
                 Some(Keep::open(folder, &plan.topology, options.reset)?)
             }
         };
-        self.launch(options.how, keep, options.chaos)
+        self.launch(options.how, keep, options.inactive, options.chaos)
     }
 
     /// Starts it with what a keeper was made of.
@@ -44,11 +44,12 @@ impl Loaded {
         self,
         how: How,
         keep: Option<Keep>,
+        inactive: bool,
         chaos: Option<chaos::Plan>,
     ) -> Result<Running, StartError> {
         let output_closed = self.output_closed.clone();
         let (plan, mut parts) = self.into_parts(how, SystemClock::start())?;
-        parts.keep = keep;
+        (parts.keep, parts.inactive) = (keep, inactive);
         if let Some(faults) = chaos {
             let table = chaos::Table::new(&faults, plan.components.iter().map(|c| c.name.clone()));
             for (name, bolt) in &mut parts.bolts {

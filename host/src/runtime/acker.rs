@@ -3,6 +3,7 @@
 //! In: registrations, acks and failures, in one FIFO for each producer. Out: the ends of trees, to the spout
 //! that owns them. Invariant: slot s of every owner is with acker s mod n.
 
+use super::door::Door;
 use super::env::Env;
 use super::executor::{Executor, Step};
 use super::inbox::{Command, Inbox};
@@ -16,26 +17,21 @@ pub(crate) struct Acker {
     inbox: Arc<Inbox>,
     /// By owner.
     ledgers: Vec<Ledger>,
-    spouts: Vec<Arc<Inbox>>,
+    spouts: Arc<[Door]>,
     events: Vec<TreeEvent>,
     tracks: Vec<Track>,
 }
 
 impl Acker {
-    /// An acker with one ledger for each owner; `spouts` are the owners' inboxes.
-    pub(crate) fn new(
-        env: Arc<Env>,
-        inbox: Arc<Inbox>,
-        ledgers: Vec<Ledger>,
-        spouts: Vec<Arc<Inbox>>,
-    ) -> Acker {
+    /// An acker with one ledger for each owner; `spouts` is where the owners are found.
+    pub(crate) fn new(env: Arc<Env>, inbox: Arc<Inbox>, ledgers: Vec<Ledger>, spouts: Arc<[Door]>) -> Acker {
         Acker { env, inbox, ledgers, spouts, events: vec![], tracks: vec![] }
     }
 
     /// Sends the ends of trees to their owners.
     fn tell(&mut self) -> bool {
         let mut told = false;
-        for (ledger, spout) in self.ledgers.iter_mut().zip(&self.spouts) {
+        for (ledger, spout) in self.ledgers.iter_mut().zip(self.spouts.iter()) {
             ledger.drain(&mut self.events);
             if !self.events.is_empty() {
                 told = true;

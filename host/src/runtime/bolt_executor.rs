@@ -4,14 +4,17 @@
 //! tuple is taken, so back-pressure reaches the spout; an executor with nothing to do waits.
 
 use super::bolt_task::BoltTask;
-use super::env::{Env, Flushing};
+use super::cargo::Handed;
+use super::env::{Env, Event, Flushing};
 use super::executor::{Executor, Step};
 use super::inbox::{Command, Inbox};
 use super::outbox::Outbox;
 use super::track::Tracker;
 use anchorbolt_core::batch::Batch;
 use anchorbolt_core::ids::Time;
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 /// How many calls lie between two looks at memory and CPU time.
@@ -24,24 +27,28 @@ pub(crate) struct BoltExecutor {
     tasks: Vec<BoltTask>,
     outbox: Outbox,
     tracker: Tracker,
-    /// A batch that was taken for a task which could not have it yet.
-    stash: Option<Batch>,
+    /// Batches that were taken for tasks which could not have them yet. There is one, but where executors became one;
+    /// until it is gone nothing is taken, so that nothing overtakes it.
+    stash: VecDeque<Batch>,
     /// A drain waits for the tasks to be flushed.
     flush: Option<Arc<Flushing>>,
     /// They were; a drain waits for what they emitted to leave.
     flushed: Option<Arc<Flushing>>,
     closing: bool,
     calls: u32,
+    /// CPU time of the thread that was published.
+    cpu: Duration,
 }
 
 impl BoltExecutor {
-    /// An executor of these tasks, which have their first instances.
+    /// An executor of these tasks, which have their first instances; `stash` was taken for them elsewhere.
     pub(crate) fn new(
         env: Arc<Env>,
         inbox: Arc<Inbox>,
         tasks: Vec<BoltTask>,
         outbox: Outbox,
         tracker: Tracker,
+        stash: VecDeque<Batch>,
     ) -> BoltExecutor {
         BoltExecutor {
             env,
@@ -49,11 +56,12 @@ impl BoltExecutor {
             tasks,
             outbox,
             tracker,
-            stash: None,
+            stash,
             flush: None,
             flushed: None,
             closing: false,
             calls: 0,
+            cpu: Duration::ZERO,
         }
     }
 
@@ -77,24 +85,27 @@ impl BoltExecutor {
                 return true;
             }
         }
-        let Some(batch) = self.stash.take().or_else(|| self.inbox.take_batch()) else { return false };
-        match self.tasks.iter().position(|task| task.id() == batch.task) {
-            Some(i) if !self.tasks[i].has_work() && self.is_ready(i) => {
+        if self.stash.is_empty() {
+            self.stash.extend(self.inbox.take_batch());
+        }
+        for at in 0..self.stash.len() {
+            let task = self.stash[at].task;
+            let Some(i) = self.tasks.iter().position(|t| t.id() == task) else { continue };
+            if self.is_ready(i)
+                && let Some(batch) = self.stash.remove(at)
+            {
                 self.tasks[i].give(batch);
                 self.work(i);
-                true
+                return true;
             }
-            Some(_) => {
-                self.stash = Some(batch);
-                false
-            }
-            None => true,
         }
+        false
     }
 
+    /// Whether a task can have a batch.
     fn is_ready(&mut self, i: usize) -> bool {
         let now = self.env.clock.now();
-        self.tasks[i].ready(now)
+        !self.tasks[i].has_work() && self.tasks[i].ready(now)
     }
 
     /// The time, when a task waits for a moment: reading the clock is not free.
@@ -106,12 +117,11 @@ impl BoltExecutor {
         let (inbox, stash) = (&self.inbox, &mut self.stash);
         let id = self.tasks[i].id();
         let more = || {
-            let batch = stash.take().or_else(|| inbox.take_batch())?;
-            if batch.task == id {
-                return Some(batch);
+            if stash.is_empty() {
+                stash.extend(inbox.take_batch());
             }
-            *stash = Some(batch);
-            None
+            let at = stash.iter().position(|batch| batch.task == id)?;
+            stash.remove(at)
         };
         self.tasks[i].work(&self.env, &mut self.tracker, self.outbox.batches(), more);
         self.calls += 1;
@@ -132,7 +142,7 @@ impl BoltExecutor {
         match self.inbox.take_command() {
             Some(Command::Flush(done)) => self.flush = Some(done),
             Some(Command::Close) => self.closing = true,
-            Some(Command::StopReading) => {}
+            Some(Command::StopReading | Command::Activate | Command::Deactivate) => {}
             None => return false,
         }
         true
@@ -143,8 +153,8 @@ impl BoltExecutor {
         self.tasks.iter().any(BoltTask::is_backing_off)
     }
 
-    fn wait(&self, pushed: bool) -> Step {
-        let takes_data = pushed && self.stash.is_none();
+    fn wait(&mut self, pushed: bool) -> Step {
+        let takes_data = pushed && self.stash.is_empty();
         let holding = !takes_data || self.tasks.iter().any(BoltTask::has_work);
         if !self.inbox.may_park(takes_data, holding) {
             return Step::Again;
@@ -161,14 +171,33 @@ impl BoltExecutor {
         self.tasks.iter_mut().for_each(|task| task.close(&env));
     }
 
-    fn publish(&self) {
-        let share = thread_cpu() / self.tasks.len().max(1) as u32;
+    /// Hands the tasks over, with all that is theirs.
+    fn hand_over(&mut self, to: &Sender<Handed>) {
+        self.publish();
+        let handed = Handed {
+            bolts: std::mem::take(&mut self.tasks),
+            out: std::mem::take(self.outbox.batches()),
+            taken: std::mem::take(&mut self.stash),
+            flushes: self.flush.take().into_iter().chain(self.flushed.take()).collect(),
+            ..Handed::default()
+        };
+        yielded(&self.env, handed, to);
+    }
+
+    fn publish(&mut self) {
+        let now = thread_cpu();
+        let share =
+            now.saturating_sub(std::mem::replace(&mut self.cpu, now)) / self.tasks.len().max(1) as u32;
         self.tasks.iter().for_each(|task| task.publish(share));
     }
 }
 
 impl Executor for BoltExecutor {
     fn step(&mut self) -> Step {
+        if let Some(to) = self.inbox.take_yield() {
+            self.hand_over(&to);
+            return Step::Closed;
+        }
         if self.closing {
             self.close();
             return Step::Closed;
@@ -180,6 +209,14 @@ impl Executor for BoltExecutor {
         let worked = pushed && self.call();
         if worked || self.command(pushed) { Step::Again } else { self.wait(pushed) }
     }
+}
+
+/// Sends what an executor hands over.
+pub(crate) fn yielded(env: &Env, handed: Handed, to: &Sender<Handed>) {
+    if to.send(handed).is_err() {
+        tracing::error!("the tasks of an executor were asked for, and nobody takes them");
+    }
+    env.tell(Event::Yielded);
 }
 
 /// CPU time of this thread so far.

@@ -62,11 +62,11 @@ impl BoltTask {
         self.finish(env, tracker, outbox);
     }
 
-    /// Publishes what is worth a look now and then.
+    /// Publishes what is worth a look now and then. `cpu`: its share of what the thread has used since.
     pub(crate) fn publish(&self, cpu: Duration) {
         let memory = self.instance.as_ref().map_or(0, |i| i.memory_bytes());
         self.parts.counters.memory_bytes.store(memory, Relaxed);
-        self.parts.counters.cpu_ns.store(cpu.as_nanos() as u64, Relaxed);
+        bump(&self.parts.counters.cpu_ns, cpu.as_nanos() as u64);
     }
 
     /// Lets go of an instance that holds nothing and has grown past `recycle-at`; the next call has a fresh one.

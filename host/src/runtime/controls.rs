@@ -7,8 +7,10 @@ use super::env::{Event, Flushing};
 use super::inbox::{Command, Inbox};
 use super::keep::Keep;
 use super::running::Watch;
+use super::seating::Seating;
 use crate::telemetry::SpoutFigures;
 use anchorbolt_core::ids::Time;
+use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -23,7 +25,8 @@ pub(super) struct Post {
 /// Everything that a controller needs.
 pub(super) struct Controls {
     pub(super) watch: Watch,
-    pub(super) posts: Vec<Post>,
+    pub(super) posts: RwLock<Vec<Post>>,
+    pub(super) seating: Seating,
     pub(super) keep: Option<Arc<Keep>>,
     pub(super) drain_timeout: Duration,
     /// To the controller itself.
@@ -43,17 +46,47 @@ impl Controls {
         &self.watch.plan.stages
     }
 
-    pub(super) fn stop_reading(&self) {
+    /// Tells the executors of all spouts.
+    pub(super) fn tell_spouts(&self, command: &Command) {
         let is_spout = |c: usize| self.watch.spouts.iter().any(|(s, _)| *s == c);
-        for post in self.posts.iter().filter(|post| post.component.is_some_and(is_spout)) {
-            post.inbox.command(Command::StopReading);
+        for post in self.posts.read().iter().filter(|post| post.component.is_some_and(is_spout)) {
+            post.inbox.command(command.clone());
+        }
+    }
+
+    /// Calls `f` with the inbox of each executor of a component, and says how many there are.
+    pub(super) fn each_of(&self, component: usize, f: impl Fn(&Inbox)) -> usize {
+        let posts = self.posts.read();
+        let its = posts.iter().filter(|post| post.component == Some(component));
+        its.inspect(|post| f(&post.inbox)).count()
+    }
+
+    /// A component has other executors from now on.
+    pub(super) fn replace(
+        &self,
+        component: usize,
+        old: &[Arc<Inbox>],
+        new: impl Iterator<Item = Arc<Inbox>>,
+    ) {
+        let is_old = |inbox: &Arc<Inbox>| old.iter().any(|old| Arc::ptr_eq(old, inbox));
+        let mut posts = self.posts.write();
+        let mut bolts = self.watch.env.bolt_inboxes.write();
+        let of_bolt = bolts.iter().any(is_old);
+        posts.retain(|post| !is_old(&post.inbox));
+        bolts.retain(|inbox| !is_old(inbox));
+        for inbox in new {
+            if of_bolt {
+                bolts.push(inbox.clone());
+            }
+            posts.push(Post { inbox, component: Some(component) });
         }
     }
 
     /// Tells the executors of a stage to flush.
     pub(super) fn flush(&self, stage: &[usize], number: u64) {
         let flushing = Arc::new(Flushing { number, events: self.events.clone() });
-        for post in self.posts.iter().filter(|post| post.component.is_some_and(|c| stage.contains(&c))) {
+        let posts = self.posts.read();
+        for post in posts.iter().filter(|post| post.component.is_some_and(|c| stage.contains(&c))) {
             post.inbox.command(Command::Flush(flushing.clone()));
         }
     }
@@ -81,21 +114,22 @@ impl Controls {
 
     /// Whether tuples wait for a bolt.
     pub(super) fn queued(&self) -> bool {
-        self.watch.env.bolt_inboxes.iter().any(|inbox| inbox.queued() > 0)
+        self.watch.env.bolt_inboxes.read().iter().any(|inbox| inbox.queued() > 0)
     }
 
     /// Whether tuples wait or are worked on. Those outside every tree are in no other figure.
     pub(super) fn on_their_way(&self) -> bool {
-        self.watch.env.bolt_inboxes.iter().any(|inbox| !inbox.is_idle())
+        self.watch.env.bolt_inboxes.read().iter().any(|inbox| !inbox.is_idle())
     }
 
     /// Whether something will move by itself: a retry that waits, a letter to be written, tuples or acks on their
     /// way. In the order in which they travel, so that nothing slips by.
     pub(super) fn more_to_come(&self) -> bool {
         let busy = |post: &Post| !post.inbox.is_idle();
+        let posts = self.posts.read();
         self.on_their_way()
-            || self.posts.iter().filter(|post| post.component.is_none()).any(busy)
-            || self.posts.iter().any(busy)
+            || posts.iter().filter(|post| post.component.is_none()).any(busy)
+            || posts.iter().any(busy)
             || self.watch.spouts.iter().any(|(_, cell)| cell.waits_for_retry())
             || self.keep.as_ref().is_some_and(|keep| keep.is_blocked())
     }

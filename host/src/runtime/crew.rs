@@ -4,11 +4,10 @@
 //! tasks whose spouts are restored and active.
 
 use super::bolt_task::{BoltTask, TaskParts};
+use super::door::Door;
 use super::env::{Env, Holder};
-use super::inbox::Inbox;
 use super::keep::Keep;
 use super::launch::{Launch, LaunchError};
-use super::outbox::Outbox;
 use super::pool::Pool;
 use super::seat::{Seat, owners};
 use super::shared::{Services, TaskShared};
@@ -22,6 +21,7 @@ use anchorbolt_core::manifest::{Ackers, Restart};
 use anchorbolt_core::plan::{BoltPlan, Plan, Role, SpoutPlan};
 use anchorbolt_core::port::{CallError, Context, InstanceFactory, Spout, SpoutContext, Waker};
 use anchorbolt_core::supervise::{RestartPolicy, Supervisor};
+use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -29,25 +29,26 @@ use std::sync::atomic::AtomicU64;
 impl Launch {
     pub(super) fn env(&self) -> Arc<Env> {
         let tasks = self.plan.components.iter().map(|c| c.tasks.end).max().unwrap_or(1);
-        let mut inboxes: Vec<Option<Arc<Inbox>>> = (0..tasks).map(|_| None).collect();
+        let mut doors: Vec<Option<Door>> = (0..tasks).map(|_| None).collect();
         for seat in &self.bolt_seats {
             let first = self.plan.components[seat.component].tasks.start;
             for task in &seat.tasks {
-                inboxes[(first + task) as usize] = Some(seat.inbox.clone());
+                doors[(first + task) as usize] = Some(Door::new(seat.inbox.clone()));
             }
         }
         Arc::new(Env {
             topology: self.plan.topology.name.clone(),
             clock: self.parts.clock.clone(),
             generations: self.generations.clone(),
-            inboxes,
-            bolt_inboxes: self.bolt_seats.iter().map(|s| s.inbox.clone()).collect(),
+            doors,
+            bolt_inboxes: RwLock::new(self.bolt_seats.iter().map(|s| s.inbox.clone()).collect()),
             holders: self.bolts.iter().map(|(_, shared, _)| shared.clone() as Arc<dyn Holder>).collect(),
             pool: Pool::default(),
             errors: self.parts.errors.clone(),
             events: self.sender.clone(),
             watched: false.into(),
             standing_still: false.into(),
+            active: (!self.parts.inactive).into(),
             quota: AtomicU64::new(self.parts.how.limit.unwrap_or(u64::MAX)),
             to_read: AtomicU64::new(self.parts.how.limit.unwrap_or(u64::MAX)),
             untracked_dropped: AtomicU64::new(0),
@@ -118,11 +119,15 @@ impl Launch {
             let name = &self.plan.components[component].name;
             let Role::Spout(spout) = &self.plan.components[component].role else { continue };
             let make = self.parts.spouts.get(name).ok_or_else(|| LaunchError::Missing(name.clone()))?;
-            let inbox = self.spout_seats[seat].inbox.clone();
-            let waker = Waker::new(move || inbox.poke());
+            let doors = self.track.spouts.clone();
+            let waker = Waker::new(move || doors[owner].poke());
             let context =
                 SpoutContext { context: self.plan.context(component, index).unwrap_or_default(), waker };
-            let code = opened(name, make(index), context, keep)?;
+            let mut code = opened(name, make(index), context, keep)?;
+            if !self.parts.inactive {
+                let failed = |error| LaunchError::Spout { component: name.clone(), error };
+                code.activate().map_err(failed)?;
+            }
             let keeping = keep.map(|keep| {
                 let keeper = self.keeper_inbox.clone();
                 Keeping::new(keep.clone(), keeper, spout.max_pending, env.clock.now())
@@ -171,7 +176,6 @@ fn opened(
         }
         keep.each_dead(name, |position, bytes| code.pass_over(position, bytes))?;
     }
-    code.activate().map_err(failed)?;
     Ok(code)
 }
 
@@ -205,15 +209,6 @@ pub(super) fn bolt_tasks(plan: &Plan, seats: &[Seat]) -> BoltTasks {
         }
     }
     tasks
-}
-
-pub(super) fn outbox(plan: &Plan, component: usize, inbox: &Arc<Inbox>) -> Outbox {
-    let tasks = plan.components.iter().map(|c| c.tasks.end).max().unwrap_or(1);
-    let mut cycle = vec![false; tasks as usize];
-    for edge in plan.edges.iter().filter(|e| e.from == component && e.closes_cycle) {
-        plan.components[edge.to].tasks.clone().for_each(|task| cycle[task as usize] = true);
-    }
-    Outbox::new(&plan.components[component].name, cycle, inbox.clone())
 }
 
 fn not_started(component: &str, error: &CallError) -> LaunchError {

@@ -74,7 +74,7 @@ fn coarse(d: Duration) -> Duration {
 /// When all that may be pending is held and no queue has anything: the bolt that holds most, and how many
 /// trees. It can never get more than it has.
 pub(crate) fn stalled(env: &Env) -> Option<(String, usize)> {
-    if !env.bolt_inboxes.iter().all(|inbox| inbox.is_idle()) {
+    if !env.bolt_inboxes.read().iter().all(|inbox| inbox.is_idle()) {
         return None;
     }
     let held = |task: &std::sync::Arc<dyn super::env::Holder>| {

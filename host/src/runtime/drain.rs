@@ -8,6 +8,7 @@
 
 use super::controls::Controls;
 use super::env::Event;
+use super::inbox::Command;
 use super::running::How;
 use anchorbolt_core::ids::Time;
 use anchorbolt_core::port::SpoutError;
@@ -140,7 +141,7 @@ impl Drain {
     /// Takes an event in.
     pub(crate) fn hear(&mut self, event: Event) {
         match event {
-            Event::Settled | Event::Unwritable => {}
+            Event::Settled | Event::Unwritable | Event::Ordered(..) | Event::Yielded => {}
             Event::Flushed(number) => {
                 if let Phase::Pass { flushed, .. } = &mut self.phase
                     && number == self.flushes
@@ -205,7 +206,24 @@ impl Drain {
         self.mode = Some(Mode::Bounded);
         let deadline = self.controls.now().after(self.controls.drain_timeout);
         self.deadline.get_or_insert(deadline);
-        self.controls.stop_reading();
+        self.controls.tell_spouts(&Command::StopReading);
+    }
+
+    /// Whether the run comes to its end, so that spouts read no more.
+    pub(super) fn has_begun(&self) -> bool {
+        self.mode == Some(Mode::Bounded)
+    }
+
+    /// The host is broken: nothing more can come to a good end.
+    pub(super) fn is_broken(&self) -> bool {
+        self.outcome.broken.is_some()
+    }
+
+    /// As an interruption, with at most so long for what is in flight.
+    pub(super) fn kill(&mut self, wait: Duration) {
+        let end = self.controls.now().after(wait);
+        self.deadline = Some(self.deadline.map_or(end, |deadline| deadline.min(end)));
+        self.stop_reading();
     }
 
     /// Every stage empties its queues, then flushes.

@@ -1,12 +1,15 @@
 //! What all executors of a topology share.
 
 use super::clock::Clock;
+use super::door::Door;
 use super::inbox::Inbox;
+use super::orders::{Order, Reply};
 use super::pool::Pool;
 use crate::telemetry::Errors;
 use anchorbolt_core::ack::Generations;
 use anchorbolt_core::failure::{Class, Failure};
 use anchorbolt_core::ids::{RootId, TaskId, Time};
+use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
@@ -36,6 +39,10 @@ pub(crate) enum Event {
     Broken(String),
     /// The user asked for an end.
     Interrupted,
+    /// The user gave an order, and waits for an answer.
+    Ordered(Order, Reply),
+    /// An executor has handed its tasks over.
+    Yielded,
 }
 
 /// A stage that is being flushed: each of its executors has a reference, and lets go of it when it is done.
@@ -83,10 +90,10 @@ pub(crate) struct Env {
     pub clock: Arc<dyn Clock>,
     /// Generations of trees, by owner.
     pub generations: Vec<Arc<Generations>>,
-    /// The inbox of each task's executor, by task id; none for spouts' tasks.
-    pub inboxes: Vec<Option<Arc<Inbox>>>,
-    /// Each inbox once.
-    pub bolt_inboxes: Vec<Arc<Inbox>>,
+    /// Where the executor of each task is found, by task id; none for spouts' tasks.
+    pub doors: Vec<Option<Door>>,
+    /// The inbox of each executor of a bolt.
+    pub bolt_inboxes: RwLock<Vec<Arc<Inbox>>>,
     /// Bolt tasks, for the diagnosis of timeouts.
     pub holders: Vec<Arc<dyn Holder>>,
     /// Spare batches.
@@ -100,6 +107,8 @@ pub(crate) struct Env {
     /// A bolt's circuit is open and it is paused: the deadlines of trees stand still, for nobody can work on those that
     /// wait for it.
     pub standing_still: AtomicBool,
+    /// Spouts read: see [`Order::Deactivate`].
+    pub active: AtomicBool,
     /// Messages that may still be claimed by a spout task, over all.
     pub quota: AtomicU64,
     /// Messages of the limit that were not read yet.

@@ -4,6 +4,7 @@
 //! woken when there is some), tracking messages and commands (never blocked). Out: whatever its executor
 //! asks for, tracking first. Invariant: a message put in is taken out once, in the order of its producer.
 
+use super::cargo::Handed;
 use super::env::Flushing;
 use super::track::Track;
 use anchorbolt_core::batch::Batch;
@@ -12,7 +13,8 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::mpsc::Sender;
 
 /// What a queue may hold.
 #[derive(Clone, Copy, Debug)]
@@ -26,12 +28,16 @@ pub(crate) struct Bounds {
 }
 
 /// What the controller tells an executor.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Command {
     /// When the queue is empty and all is sent: flush each task, then let go of this.
     Flush(Arc<Flushing>),
     /// Spouts: read no more.
     StopReading,
+    /// Spouts: read again.
+    Activate,
+    /// Spouts: read no more for now.
+    Deactivate,
     /// Clean up and end.
     Close,
 }
@@ -46,11 +52,36 @@ pub(crate) enum Pushed {
     Overflow(Batch),
 }
 
+/// What waits in an inbox.
+#[derive(Default)]
+pub(crate) struct Waiting {
+    /// Batches.
+    pub data: VecDeque<Batch>,
+    /// Batches of edges that close a cycle.
+    pub cycle: VecDeque<Batch>,
+    /// Tracking messages.
+    pub tracks: Vec<Track>,
+    /// Commands.
+    pub commands: VecDeque<Command>,
+}
+
+impl Waiting {
+    /// Takes in what waits elsewhere, after what is here.
+    pub(crate) fn add(&mut self, other: Waiting) {
+        self.data.extend(other.data);
+        self.cycle.extend(other.cycle);
+        self.tracks.extend(other.tracks);
+        self.commands.extend(other.commands);
+    }
+}
+
 struct State {
     data: VecDeque<Batch>,
     cycle: VecDeque<Batch>,
     tracks: Vec<Track>,
     commands: VecDeque<Command>,
+    /// Where the executor is to hand its tasks over.
+    yields: Option<Sender<Handed>>,
     tuples: usize,
     bytes: u64,
     cycle_bytes: u64,
@@ -67,6 +98,8 @@ pub(crate) struct Inbox {
     bounds: Bounds,
     unparker: Unparker,
     poked: AtomicBool,
+    /// It is to hand its tasks over: said apart, for it is looked at in each step.
+    is_to_yield: AtomicBool,
     /// As the unparker's own mark, which can't be looked at: for a topology without threads.
     woken: AtomicBool,
 }
@@ -79,6 +112,7 @@ impl Inbox {
             cycle: VecDeque::new(),
             tracks: Vec::new(),
             commands: VecDeque::new(),
+            yields: None,
             tuples: 0,
             bytes: 0,
             cycle_bytes: 0,
@@ -86,7 +120,8 @@ impl Inbox {
             parked: false,
             holding: false,
         };
-        Inbox { state: Mutex::new(state), bounds, unparker, poked: false.into(), woken: false.into() }
+        let (poked, is_to_yield, woken) = (false.into(), false.into(), false.into());
+        Inbox { state: Mutex::new(state), bounds, unparker, poked, is_to_yield, woken }
     }
 
     /// Puts a batch in, or says why not. `producer` is woken when there is room again.
@@ -132,6 +167,48 @@ impl Inbox {
         let mut state = self.state.lock();
         state.commands.push_back(command);
         self.wake(state);
+    }
+
+    /// Asks the executor to hand its tasks over, once it has ended its call.
+    pub(crate) fn ask_to_yield(&self, to: Sender<Handed>) {
+        let mut state = self.state.lock();
+        state.yields = Some(to);
+        self.is_to_yield.store(true, Relaxed);
+        self.wake(state);
+    }
+
+    /// Where the executor is to hand its tasks over, if it is.
+    #[inline]
+    pub(crate) fn take_yield(&self) -> Option<Sender<Handed>> {
+        // What is written before the flag is read under the lock; one that is seen late is seen in the next step.
+        if self.is_to_yield.load(Relaxed) { self.state.lock().yields.take() } else { None }
+    }
+
+    /// Takes out all that waits, and wakes those who wait for room.
+    pub(crate) fn empty(&self) -> Waiting {
+        let mut state = self.state.lock();
+        let producers = std::mem::take(&mut state.producers);
+        (state.tuples, state.bytes, state.cycle_bytes) = (0, 0, 0);
+        let waiting = Waiting {
+            data: std::mem::take(&mut state.data),
+            cycle: std::mem::take(&mut state.cycle),
+            tracks: std::mem::take(&mut state.tracks),
+            commands: std::mem::take(&mut state.commands),
+        };
+        drop(state);
+        producers.iter().for_each(|producer| producer.unpark());
+        waiting
+    }
+
+    /// Puts in what waited elsewhere, before anything else comes: its bounds were kept there.
+    pub(crate) fn fill(&self, waiting: Waiting) {
+        let mut state = self.state.lock();
+        state.tuples = waiting.data.iter().map(Batch::len).sum();
+        state.bytes = waiting.data.iter().map(Batch::bytes).sum();
+        state.cycle_bytes = waiting.cycle.iter().map(Batch::bytes).sum();
+        (state.data, state.cycle) = (waiting.data, waiting.cycle);
+        (state.tracks, state.commands) = (waiting.tracks, waiting.commands);
+        self.poked.store(true, Release);
     }
 
     /// Wakes the executor: a spout has something.
@@ -192,6 +269,7 @@ impl Inbox {
         let mut state = self.state.lock();
         let idle = state.tracks.is_empty()
             && state.commands.is_empty()
+            && state.yields.is_none()
             && (!data || (state.data.is_empty() && state.cycle.is_empty()));
         (state.parked, state.holding) = (idle, holding);
         idle

@@ -5,6 +5,7 @@
 //!
 //! Invariant: what it says is written is durable; checkpoints of a task are written in the order they were taken.
 
+use super::door::Door;
 use super::env::{Env, Event};
 use super::executor::{Executor, Step};
 use super::inbox::{Command, Inbox};
@@ -35,8 +36,6 @@ pub(crate) struct Owner {
     pub spout: String,
     /// Its index among the spout's tasks, and how many those are.
     pub task: (u32, u32),
-    /// Where answers go.
-    pub inbox: Arc<Inbox>,
 }
 
 /// Whose letter it is: the spout task, and its message.
@@ -48,6 +47,8 @@ pub(crate) struct Keeper {
     inbox: Arc<Inbox>,
     keep: Arc<Keep>,
     owners: Vec<Owner>,
+    /// Where answers go, by owner number.
+    spouts: Arc<[Door]>,
     tracks: Vec<Track>,
     /// Letters that are to be written.
     burials: VecDeque<(Whose, Letter)>,
@@ -60,11 +61,17 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// A keeper for these spout tasks, by owner number.
-    pub(crate) fn new(env: Arc<Env>, inbox: Arc<Inbox>, keep: Arc<Keep>, owners: Vec<Owner>) -> Keeper {
+    /// A keeper for these spout tasks, which are found there; both by owner number.
+    pub(crate) fn new(
+        env: Arc<Env>,
+        inbox: Arc<Inbox>,
+        keep: Arc<Keep>,
+        owners: Vec<Owner>,
+        spouts: Arc<[Door]>,
+    ) -> Keeper {
         let saved = owners.iter().map(|owner| (owner.spout.clone(), BTreeSet::new())).collect();
         let (tracks, burials, retry, expiry) = (vec![], VecDeque::new(), None, env.clock.now());
-        Keeper { env, inbox, keep, owners, tracks, burials, retry, expiry, saved }
+        Keeper { env, inbox, keep, owners, spouts, tracks, burials, retry, expiry, saved }
     }
 
     fn take_jobs(&mut self) -> bool {
@@ -86,8 +93,8 @@ impl Keeper {
     }
 
     fn answer(&self, owner: u32, kept: Kept) {
-        if let Some(to) = self.owners.get(owner as usize) {
-            to.inbox.track(Track::Kept(owner, kept));
+        if let Some(to) = self.spouts.get(owner as usize) {
+            to.track(Track::Kept(owner, kept));
         }
     }
 

@@ -4,25 +4,26 @@
 //! Invariant: when it fails, no thread was started.
 
 use super::acker::Acker;
-use super::bolt_executor::BoltExecutor;
 use super::bolt_task::BoltTask;
+use super::cargo::Handed;
 use super::clock::Clock;
+use super::conductor::Conductor;
 use super::controls::{Controls, Post};
-use super::crew::{bolt_tasks, outbox, plugins};
-use super::drain::Drain;
+use super::crew::{bolt_tasks, plugins};
+use super::door::Door;
 use super::env::{BatchFilter, Directory, Env, Event};
-use super::executor::{self, Executor, Step};
+use super::executor::{self, Executor};
 use super::inbox::{Bounds, Inbox};
 use super::keep::Keep;
 use super::keeper::{Keeper, Owner};
 use super::native::text;
-use super::running::{How, Running, Stopper, Watch};
+use super::running::{How, Running, Stopper, Threaded, Watch};
 use super::seat::{Seat, owners, seats_of, sit};
+use super::seating::Seating;
 use super::shared::{Directories, TaskShared};
-use super::spout_executor::SpoutExecutor;
 use super::spout_task::SpoutTask;
-use super::stepped::{Controller, Seated, Stepped};
-use super::track::{TrackMap, Tracker};
+use super::stepped::{Patience, Seated, Stepped};
+use super::track::TrackMap;
 use crate::durable::DurableError;
 use crate::telemetry::{BoltCounters, Errors};
 use anchorbolt_core::ack::Generations;
@@ -30,11 +31,11 @@ use anchorbolt_core::manifest::Ackers;
 use anchorbolt_core::plan::{Plan, Role};
 use anchorbolt_core::port::{InstanceFactory, Spout, SpoutError};
 use crossbeam_utils::sync::Parker;
+use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::thread::JoinHandle;
 
 /// Guests have up to 512 KiB of stack of their own on top of the host's.
 const STACK_BYTES: usize = 4 << 20;
@@ -52,6 +53,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// How the run is to end.
     pub how: How,
+    /// Spouts read only when they are told to.
+    pub inactive: bool,
     /// When it began, for the report: RFC 3339.
     pub started: String,
     /// What outlives the process. None: nothing is restored or saved, and messages that have failed for good are
@@ -73,6 +76,7 @@ impl Parts {
             spouts: BTreeMap::new(),
             clock,
             how,
+            inactive: false,
             started: String::new(),
             keep: None,
             filter: None,
@@ -126,10 +130,7 @@ pub fn launch(plan: Plan, parts: Parts) -> Result<Running, LaunchError> {
     let (sender, events) = channel();
     let Built { controls, crew } = Launch::new(Arc::new(plan), parts, sender.clone()).build()?;
     let env = controls.watch.env.clone();
-    let mut threads = vec![];
-    for member in crew {
-        threads.push((member.inbox.clone(), spawn(&env, member)?));
-    }
+    let threads = crew.into_iter().map(|member| spawn(&env, member)).collect::<Result<_, _>>()?;
     Ok(Running { controls, threads, events, stopper: Stopper(sender) })
 }
 
@@ -141,14 +142,9 @@ pub fn launch_stepped(plan: Plan, parts: Parts) -> Result<Stepped, LaunchError> 
     let (sender, events) = channel();
     let how = parts.how;
     let Built { controls, crew } = Launch::new(Arc::new(plan), parts, sender).build()?;
-    let drain = Drain::new(controls.clone(), how);
-    let seated = crew.into_iter().map(|m| Seated {
-        name: m.name,
-        executor: m.executor,
-        inbox: m.inbox,
-        state: Step::Again,
-    });
-    Ok(Stepped { controls, seated: seated.collect(), events, drain, controller: Controller::default() })
+    let conductor = Conductor::new(controls.clone(), how);
+    let seated = crew.into_iter().map(Seated::new).collect();
+    Ok(Stepped { controls, seated, events, conductor, patience: Patience::default() })
 }
 
 /// An executor with its place, not yet on a thread.
@@ -177,6 +173,7 @@ pub(super) struct Launch {
     pub(super) acker_seats: Vec<(Arc<Inbox>, Parker)>,
     pub(super) keeper_inbox: Arc<Inbox>,
     pub(super) keeper_parker: Option<Parker>,
+    pub(super) bounds: Bounds,
     pub(super) track: TrackMap,
     pub(super) generations: Vec<Arc<Generations>>,
     pub(super) directories: Directories,
@@ -204,9 +201,9 @@ impl Launch {
         let track = TrackMap {
             spouts: owners(&spout_seats)
                 .into_iter()
-                .map(|(seat, _)| spout_seats[seat].inbox.clone())
+                .map(|(seat, _)| Door::new(spout_seats[seat].inbox.clone()))
                 .collect(),
-            ackers: acker_seats.iter().map(|(inbox, _)| inbox.clone()).collect(),
+            ackers: acker_seats.iter().map(|(inbox, _)| Door::new(inbox.clone())).collect(),
         };
         let generations = track.spouts.iter().map(|_| Arc::new(Generations::new())).collect();
         let directories = Arc::new(OnceLock::new());
@@ -220,6 +217,7 @@ impl Launch {
             acker_seats,
             keeper_inbox,
             keeper_parker: Some(keeper_parker),
+            bounds,
             track,
             generations,
             directories,
@@ -247,9 +245,24 @@ impl Launch {
             plan: self.plan.clone(),
         };
         let (drain_timeout, events) = (self.plan.topology.drain_timeout, self.sender.clone());
-        let crew = self.crew(&env, bolts, spouts, keep.clone());
+        let seating = self.seating();
+        let crew = self.crew(&env, &seating, bolts, spouts, keep.clone());
         let posts = crew.iter().map(|m| Post { inbox: m.inbox.clone(), component: m.component }).collect();
-        Ok(Built { controls: Arc::new(Controls { watch, posts, keep, drain_timeout, events }), crew })
+        let posts = RwLock::new(posts);
+        Ok(Built {
+            controls: Arc::new(Controls { watch, posts, seating, keep, drain_timeout, events }),
+            crew,
+        })
+    }
+
+    fn seating(&self) -> Seating {
+        let component = |(seat, index): (usize, u32)| (self.spout_seats[seat].component, index);
+        Seating {
+            plan: self.plan.clone(),
+            bounds: self.bounds,
+            track: self.track.clone(),
+            owners: owners(&self.spout_seats).into_iter().map(component).collect(),
+        }
     }
 
     /// All executors, in the order in which they are closed: spouts before bolts, so that nothing is emitted into
@@ -257,23 +270,20 @@ impl Launch {
     fn crew(
         mut self,
         env: &Arc<Env>,
+        seating: &Seating,
         bolts: Vec<Vec<BoltTask>>,
         spouts: Vec<Vec<SpoutTask>>,
         keep: Option<Arc<Keep>>,
     ) -> Vec<Member> {
         let ackers = self.ackers(env, &spouts);
         let keeper = keep.and_then(|keep| self.keeper(env, keep));
-        let Launch { plan, track, bolt_seats, spout_seats, .. } = self;
+        let Launch { plan, bolt_seats, spout_seats, .. } = self;
         let mut crew = vec![];
-        for (seat, tasks) in bolt_seats.into_iter().zip(bolts) {
-            let (outbox, tracker) = (outbox(&plan, seat.component, &seat.inbox), Tracker::new(track.clone()));
-            let run = BoltExecutor::new(env.clone(), seat.inbox.clone(), tasks, outbox, tracker);
-            crew.push(Member::of(&plan, seat, Box::new(run)));
+        for (seat, bolts) in bolt_seats.into_iter().zip(bolts) {
+            crew.push(seating.member(env, seat, Handed { bolts, ..Handed::default() }));
         }
-        for (seat, tasks) in spout_seats.into_iter().zip(spouts) {
-            let (outbox, tracker) = (outbox(&plan, seat.component, &seat.inbox), Tracker::new(track.clone()));
-            let run = SpoutExecutor::new(env.clone(), seat.inbox.clone(), tasks, outbox, tracker);
-            crew.push(Member::of(&plan, seat, Box::new(run)));
+        for (seat, spouts) in spout_seats.into_iter().zip(spouts) {
+            crew.push(seating.member(env, seat, Handed { spouts, ..Handed::default() }));
         }
         let stages: Vec<usize> = plan.stages.iter().flatten().copied().collect();
         crew.sort_by_key(|m| m.component.and_then(|c| stages.iter().position(|s| *s == c)));
@@ -297,22 +307,17 @@ impl Launch {
     fn keeper(&mut self, env: &Arc<Env>, keep: Arc<Keep>) -> Option<Member> {
         let (inbox, parker) = (self.keeper_inbox.clone(), self.keeper_parker.take()?);
         let owners = owners(&self.spout_seats).into_iter().map(|(seat, index)| {
-            let seat = &self.spout_seats[seat];
-            let component = &self.plan.components[seat.component];
+            let component = &self.plan.components[self.spout_seats[seat].component];
             let task = (index, component.tasks.len() as u32);
-            Owner { spout: component.name.clone(), task, inbox: seat.inbox.clone() }
+            Owner { spout: component.name.clone(), task }
         });
-        let keeper = Keeper::new(env.clone(), inbox.clone(), keep, owners.collect());
+        let spouts = self.track.spouts.clone();
+        let keeper = Keeper::new(env.clone(), inbox.clone(), keep, owners.collect(), spouts);
         Some(Member::free("keeper", inbox, parker, Box::new(keeper)))
     }
 }
 
 impl Member {
-    fn of(plan: &Plan, seat: Seat, executor: Box<dyn Executor>) -> Member {
-        let name = plan.components[seat.component].name.clone();
-        Member { name, component: Some(seat.component), inbox: seat.inbox, parker: seat.parker, executor }
-    }
-
     /// One that is no component's.
     fn free(name: &str, inbox: Arc<Inbox>, parker: Parker, executor: Box<dyn Executor>) -> Member {
         Member { name: name.to_owned(), component: None, inbox, parker, executor }
@@ -320,8 +325,8 @@ impl Member {
 }
 
 /// A thread whose panic ends the run instead of going unseen.
-fn spawn(env: &Arc<Env>, member: Member) -> Result<JoinHandle<()>, LaunchError> {
-    let (env, name) = (env.clone(), member.name.clone());
+pub(super) fn spawn(env: &Arc<Env>, member: Member) -> Result<Threaded, LaunchError> {
+    let (env, name, inbox) = (env.clone(), member.name.clone(), member.inbox.clone());
     let body = move || {
         let run = || executor::run(member.executor, &*env.clock, &member.parker);
         if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
@@ -329,5 +334,6 @@ fn spawn(env: &Arc<Env>, member: Member) -> Result<JoinHandle<()>, LaunchError> 
         }
     };
     let builder = std::thread::Builder::new().name(name).stack_size(STACK_BYTES);
-    builder.spawn(body).map_err(|e| LaunchError::Thread(e.to_string()))
+    let thread = builder.spawn(body).map_err(|e| LaunchError::Thread(e.to_string()))?;
+    Ok(Threaded { inbox, thread })
 }

@@ -55,9 +55,9 @@ impl Outbox {
                 env.pool.put(batch);
                 continue;
             }
-            let Some(Some(inbox)) = env.inboxes.get(task as usize) else { continue };
+            let Some(Some(door)) = env.doors.get(task as usize) else { continue };
             let closes = self.cycle.get(task as usize).copied().unwrap_or(false);
-            let pushed = if closes { inbox.push_cycle(batch) } else { inbox.push(batch, &self.producer) };
+            let pushed = if closes { door.push_cycle(batch) } else { door.push(batch, &self.producer) };
             match pushed {
                 Pushed::Taken => {}
                 Pushed::Full(batch) => {

@@ -1,15 +1,20 @@
 //! A running topology: what can be asked of it, and how it ends.
 
+use super::conductor::{Conductor, Turn};
 use super::controls::Controls;
-use super::drain::{Drain, Outcome, Wait};
+use super::drain::{Outcome, Wait};
 use super::env::{Env, Event};
 use super::inbox::{Command, Inbox};
+use super::launch::spawn;
+use super::orders::Control;
+use super::rebalance::Reseated;
 use super::spout_cell::SpoutCell;
 use crate::telemetry::{BoltCounters, BoltFigures, Report, SpoutFigures};
 use anchorbolt_core::ids::Time;
 use anchorbolt_core::plan::Plan;
 use anchorbolt_core::port::SpoutError;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 
@@ -95,6 +100,11 @@ impl Watch {
         }
     }
 
+    /// Whether spouts read: see [`super::Order::Deactivate`].
+    pub fn is_active(&self) -> bool {
+        self.env.active.load(Relaxed)
+    }
+
     /// The report so far.
     pub fn report(&self) -> Report {
         let names = self.plan.components.iter().map(|c| c.name.clone());
@@ -123,17 +133,15 @@ impl Watch {
     }
 
     fn queued(&self, component: usize) -> u64 {
-        let mut seen: Vec<*const Inbox> = vec![];
+        let mut seen: Vec<Arc<Inbox>> = vec![];
         let tasks = self.plan.components[component].tasks.clone();
-        let inboxes = tasks.filter_map(|task| self.env.inboxes.get(task as usize)?.as_ref());
-        let mut sum = 0;
-        for inbox in inboxes {
-            if !seen.contains(&Arc::as_ptr(inbox)) {
-                seen.push(Arc::as_ptr(inbox));
-                sum += inbox.queued() as u64;
+        for door in tasks.filter_map(|task| self.env.doors.get(task as usize)?.as_ref()) {
+            let inbox = door.inbox();
+            if !seen.iter().any(|known| Arc::ptr_eq(known, &inbox)) {
+                seen.push(inbox);
             }
         }
-        sum
+        seen.iter().map(|inbox| inbox.queued() as u64).sum()
     }
 }
 
@@ -159,11 +167,17 @@ impl Stopper {
     }
 }
 
+/// An executor on its thread.
+pub(super) struct Threaded {
+    pub(super) inbox: Arc<Inbox>,
+    pub(super) thread: JoinHandle<()>,
+}
+
 /// A running topology.
 pub struct Running {
     pub(super) controls: Arc<Controls>,
-    /// The thread of each executor, in the order in which they are closed.
-    pub(super) threads: Vec<(Arc<Inbox>, JoinHandle<()>)>,
+    /// The executors, in the order in which they are closed.
+    pub(super) threads: Vec<Threaded>,
     pub(super) events: Receiver<Event>,
     pub(super) stopper: Stopper,
 }
@@ -179,37 +193,71 @@ impl Running {
         self.stopper.clone()
     }
 
+    /// A handle to give it orders, which are carried out while somebody waits for it.
+    pub fn control(&self) -> Control {
+        Control(self.stopper.0.clone())
+    }
+
     /// Waits until it ends, by itself or because it was told to, and cleans up.
     pub fn wait(mut self, how: How) -> Ended {
-        let mut drain = Drain::new(self.controls.clone(), how);
+        let mut conductor = Conductor::new(self.controls.clone(), how);
         loop {
-            let event = match drain.turn() {
-                Wait::No => continue,
-                Wait::Over => break,
-                Wait::Event(None) => self.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Wait::Event(Some(pause)) => self.events.recv_timeout(pause),
+            let event = match conductor.turn() {
+                Turn::Seat(reseated) => {
+                    self.seat(reseated);
+                    continue;
+                }
+                Turn::Wait(Wait::No) => continue,
+                Turn::Wait(Wait::Over) => break,
+                Turn::Wait(Wait::Event(None)) => {
+                    self.events.recv().map_err(|_| RecvTimeoutError::Disconnected)
+                }
+                Turn::Wait(Wait::Event(Some(pause))) => self.events.recv_timeout(pause),
             };
             match event {
-                Ok(event) => drain.hear(event),
+                Ok(event) => conductor.hear(event),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        let outcome = drain.outcome();
+        let outcome = conductor.outcome();
         if outcome.broken.is_none() {
             self.close();
         }
         ended(&self.controls, outcome)
     }
 
-    /// Spouts first, so that nothing is emitted into closed bolts; then ackers, and the keeper last.
-    fn close(&mut self) {
-        for (inbox, thread) in self.threads.drain(..) {
-            inbox.command(Command::Close);
-            if thread.join().is_err() {
-                tracing::error!("a thread of the topology panicked while it closed");
+    /// Executors begin in the place of others, whose threads have come to their end.
+    fn seat(&mut self, mut reseated: Reseated) {
+        let env = &self.controls.watch.env;
+        let is_old = |t: &Threaded| reseated.old.iter().any(|old| Arc::ptr_eq(old, &t.inbox));
+        let at = self.threads.iter().position(is_old).unwrap_or(0);
+        let (ended, rest) = std::mem::take(&mut self.threads).into_iter().partition(is_old);
+        self.threads = rest;
+        ended.into_iter().for_each(join);
+        let mut begun = vec![];
+        for member in std::mem::take(&mut reseated.new) {
+            match spawn(env, member) {
+                Ok(threaded) => begun.push(threaded),
+                Err(error) => env.tell(Event::Broken(error.to_string())),
             }
         }
+        self.threads.splice(at..at, begun);
+        reseated.done();
+    }
+
+    /// Spouts first, so that nothing is emitted into closed bolts; then ackers, and the keeper last.
+    fn close(&mut self) {
+        for threaded in self.threads.drain(..) {
+            threaded.inbox.command(Command::Close);
+            join(threaded);
+        }
+    }
+}
+
+fn join(threaded: Threaded) {
+    if threaded.thread.join().is_err() {
+        tracing::error!("a thread of the topology panicked while it closed");
     }
 }
 

@@ -33,7 +33,7 @@ impl SpoutTask {
 
     /// New messages, as many as there is room for.
     pub(super) fn emit_new(&mut self, state: &mut State, map: &TrackMap, now: Time, full: &mut bool) -> bool {
-        if !self.reading || self.done || self.is_idle(now) {
+        if !self.active || self.done || self.is_idle(now) {
             return false;
         }
         let room = if self.parts.tracking { state.messages.room() } else { TURN_MESSAGES };
@@ -187,7 +187,7 @@ impl SpoutTask {
 
     /// Registrations go to the ackers before the tuples go to the bolts.
     pub(super) fn send_begins(&mut self, map: &TrackMap, now: Time) {
-        for (list, acker) in self.begins.iter_mut().zip(&map.ackers) {
+        for (list, acker) in self.begins.iter_mut().zip(map.ackers.iter()) {
             if !list.is_empty() {
                 acker.track(Track::Begin(now, std::mem::take(list)));
             }

@@ -3,7 +3,8 @@
 //! In: acks, commands, the spout's own waker. Out: batches. Invariant: acks never wait behind data. While a
 //! queue is full, acks are taken and deadlines kept; with nothing to do, it waits.
 
-use super::bolt_executor::thread_cpu;
+use super::bolt_executor::{thread_cpu, yielded};
+use super::cargo::Handed;
 use super::diagnosis;
 use super::env::{Env, Flushing};
 use super::executor::{Executor, Step};
@@ -14,6 +15,7 @@ use super::track::{Track, Tracker};
 use anchorbolt_core::failure::Class;
 use anchorbolt_core::ids::Time;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 /// How long all must have been still before it is looked at whether it can ever move again.
@@ -90,10 +92,23 @@ impl SpoutExecutor {
         match self.inbox.take_command() {
             Some(Command::Flush(done)) => self.flush = Some(done),
             Some(Command::StopReading) => self.tasks.iter_mut().for_each(SpoutTask::stop_reading),
+            Some(Command::Activate) => self.tasks.iter_mut().for_each(SpoutTask::activate),
+            Some(Command::Deactivate) => self.tasks.iter_mut().for_each(SpoutTask::deactivate),
             Some(Command::Close) => self.closing = true,
             None => return false,
         }
         true
+    }
+
+    /// Hands the tasks over, with all that is theirs.
+    fn hand_over(&mut self, to: &Sender<Handed>) {
+        let handed = Handed {
+            spouts: std::mem::take(&mut self.tasks),
+            out: std::mem::take(self.outbox.batches()),
+            flushes: self.flush.take().into_iter().collect(),
+            ..Handed::default()
+        };
+        yielded(&self.env, handed, to);
     }
 
     fn wait(&mut self, turn: Turn, pushed: bool) -> Step {
@@ -122,6 +137,10 @@ impl SpoutExecutor {
 
 impl Executor for SpoutExecutor {
     fn step(&mut self) -> Step {
+        if let Some(to) = self.inbox.take_yield() {
+            self.hand_over(&to);
+            return Step::Closed;
+        }
         if self.closing {
             self.tasks.iter_mut().for_each(SpoutTask::close);
             tracing::debug!(cpu = ?thread_cpu(), "spout executor ended");

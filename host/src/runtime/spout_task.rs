@@ -22,6 +22,7 @@ use anchorbolt_core::retry::{OnExhausted, RetryPolicy};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// So many messages that failed for good are logged.
@@ -78,7 +79,10 @@ pub(crate) struct SpoutTask {
     pub(super) cancels: Vec<RootId>,
     pub(super) acked: Vec<MessageId>,
     pub(super) begins: Vec<Vec<(RootId, Edge)>>,
+    /// It may read, until the run comes to its end.
     pub(super) reading: bool,
+    /// It is to read: see [`super::Order::Deactivate`].
+    pub(super) active: bool,
     pub(super) done: bool,
     pub(super) told: bool,
     pub(super) idle_until: Option<Option<Time>>,
@@ -116,6 +120,7 @@ impl SpoutTask {
             acked: vec![],
             begins: (0..ackers).map(|_| vec![]).collect(),
             reading: true,
+            active: env.active.load(Relaxed),
             done: false,
             told: false,
             idle_until: None,
@@ -142,8 +147,26 @@ impl SpoutTask {
 
     /// Reads no more.
     pub(crate) fn stop_reading(&mut self) {
-        if std::mem::replace(&mut self.reading, false) {
+        self.deactivate();
+        self.reading = false;
+    }
+
+    /// Reads no more for now.
+    pub(crate) fn deactivate(&mut self) {
+        if std::mem::replace(&mut self.active, false) {
             self.cell.state.lock().spout.deactivate();
+        }
+    }
+
+    /// Reads again, unless the run comes to its end.
+    pub(crate) fn activate(&mut self) {
+        if !self.reading || std::mem::replace(&mut self.active, true) {
+            return;
+        }
+        self.idle_until = None;
+        if let Err(error) = self.cell.state.lock().spout.activate() {
+            self.done = true;
+            self.env.tell(Event::SpoutFailed(error));
         }
     }
 
@@ -183,7 +206,7 @@ impl SpoutTask {
         }
         // What was emitted without receivers, or failed at once, has ended already.
         turn.worked |= self.take_in(&mut state, tracks, now);
-        let idle = self.idle_until.flatten().filter(|_| self.reading && !self.done);
+        let idle = self.idle_until.flatten().filter(|_| self.active && !self.done);
         let deadline =
             state.ledgers.first().filter(|_| self.env.deadlines_run()).and_then(Ledger::next_deadline);
         self.send_letters(&state);

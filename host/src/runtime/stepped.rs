@@ -7,11 +7,15 @@
 //! caller may step others too, as a thread may wake for no reason.
 
 use super::clock::{Clock, ManualClock};
+use super::conductor::{Conductor, Turn};
 use super::controls::Controls;
-use super::drain::{Drain, Wait};
+use super::drain::Wait;
 use super::env::Event;
 use super::executor::{Executor, Step};
 use super::inbox::{Command, Inbox};
+use super::launch::Member;
+use super::orders::Control;
+use super::rebalance::Reseated;
 use super::running::{Ended, Watch, ended};
 use crate::telemetry::SpoutFigures;
 use anchorbolt_core::ids::Time;
@@ -33,13 +37,13 @@ pub struct Stepped {
     pub(super) controls: Arc<Controls>,
     pub(super) seated: Vec<Seated>,
     pub(super) events: Receiver<Event>,
-    pub(super) drain: Drain,
-    pub(super) controller: Controller,
+    pub(super) conductor: Conductor,
+    pub(super) patience: Patience,
 }
 
 /// What the controller waits for, and what it was told meanwhile.
 #[derive(Default)]
-pub(super) struct Controller {
+pub(super) struct Patience {
     heard: VecDeque<Event>,
     /// Until when, if it waits.
     waits: Option<Option<Time>>,
@@ -59,6 +63,14 @@ pub enum Stepping {
     Waits(Option<Time>),
     /// It has ended.
     Closed,
+}
+
+impl Seated {
+    /// One that has not taken a step yet.
+    pub(super) fn new(member: Member) -> Seated {
+        let Member { name, inbox, executor, .. } = member;
+        Seated { name, executor, inbox, state: Step::Again }
+    }
 }
 
 impl Stepped {
@@ -94,8 +106,8 @@ impl Stepped {
         let now = self.controls.now();
         let is_due = |due: Option<Time>| due.is_some_and(|at| at <= now);
         let Some(seated) = self.seated.get(executor) else {
-            self.controller.heard.extend(self.events.try_iter());
-            return self.controller.waits.is_none_or(is_due) || !self.controller.heard.is_empty();
+            self.patience.heard.extend(self.events.try_iter());
+            return self.patience.waits.is_none_or(is_due) || !self.patience.heard.is_empty();
         };
         match seated.state {
             Step::Again => true,
@@ -109,8 +121,13 @@ impl Stepped {
         match self.seated.get(executor).map(|seated| seated.state) {
             Some(Step::Wait(due)) => due,
             Some(_) => None,
-            None => self.controller.waits.flatten(),
+            None => self.patience.waits.flatten(),
         }
+    }
+
+    /// A handle to give it orders, which the controller carries out in its steps.
+    pub fn control(&self) -> Control {
+        Control(self.controls.events.clone())
     }
 
     /// Spouts read no more, what is in flight is drained, then it ends.
@@ -122,7 +139,7 @@ impl Stepped {
 
     /// Takes one step of an executor, or of the controller.
     pub fn step(&mut self, executor: usize) -> Stepping {
-        let Some(seated) = self.seated.get_mut(executor) else { return self.control() };
+        let Some(seated) = self.seated.get_mut(executor) else { return self.lead() };
         if seated.state == Step::Closed {
             return Stepping::Closed;
         }
@@ -171,7 +188,7 @@ impl Stepped {
 
     /// The end, once the controller says [`Stepping::Closed`]: every executor closes, in the order of the stages.
     pub fn close(mut self) -> Ended {
-        let outcome = self.drain.outcome();
+        let outcome = self.conductor.outcome();
         for seated in &mut self.seated {
             seated.inbox.command(Command::Close);
             while seated.executor.step() != Step::Closed {}
@@ -180,23 +197,36 @@ impl Stepped {
     }
 
     /// As the loop of [`super::Running::wait`]: one event after each wait.
-    fn control(&mut self) -> Stepping {
-        self.controller.heard.extend(self.events.try_iter());
-        if self.controller.waits.take().is_some()
-            && let Some(event) = self.controller.heard.pop_front()
+    fn lead(&mut self) -> Stepping {
+        self.patience.heard.extend(self.events.try_iter());
+        if self.patience.waits.take().is_some()
+            && let Some(event) = self.patience.heard.pop_front()
         {
-            self.drain.hear(event);
+            self.conductor.hear(event);
         }
-        match self.drain.turn() {
-            Wait::No => Stepping::Moved,
-            Wait::Event(pause) => {
-                let due = pause.map(|pause| self.controls.now().after(pause));
-                self.controller.waits = Some(due);
-                self.controller.heard.extend(self.events.try_iter());
-                // The next event is heard at once.
-                if self.controller.heard.is_empty() { Stepping::Waits(due) } else { Stepping::Moved }
+        match self.conductor.turn() {
+            Turn::Seat(reseated) => {
+                self.seat(reseated);
+                Stepping::Moved
             }
-            Wait::Over => Stepping::Closed,
+            Turn::Wait(Wait::No) => Stepping::Moved,
+            Turn::Wait(Wait::Event(pause)) => {
+                let due = pause.map(|pause| self.controls.now().after(pause));
+                self.patience.waits = Some(due);
+                self.patience.heard.extend(self.events.try_iter());
+                // The next event is heard at once.
+                if self.patience.heard.is_empty() { Stepping::Waits(due) } else { Stepping::Moved }
+            }
+            Turn::Wait(Wait::Over) => Stepping::Closed,
         }
+    }
+
+    /// Executors take the places of others, which have closed.
+    fn seat(&mut self, mut reseated: Reseated) {
+        let is_old = |s: &Seated| reseated.old.iter().any(|old| Arc::ptr_eq(old, &s.inbox));
+        let at = self.seated.iter().position(is_old).unwrap_or(0);
+        self.seated.retain(|seated| !is_old(seated));
+        self.seated.splice(at..at, std::mem::take(&mut reseated.new).into_iter().map(Seated::new));
+        reseated.done();
     }
 }

@@ -3,7 +3,7 @@
 //! In: effects of calls, by tree. Out: one message for each ledger that is concerned. Invariant: a tree's
 //! registration and its acks travel through one FIFO, so no ack precedes its tree.
 
-use super::inbox::Inbox;
+use super::door::Door;
 use super::keep::{Job, Kept};
 use anchorbolt_core::ack::{Ledger, TreeEvent};
 use anchorbolt_core::failure::Failure;
@@ -89,14 +89,14 @@ impl Track {
 /// Where the ledger of each tree is.
 #[derive(Clone)]
 pub(crate) struct TrackMap {
-    /// The inbox of the executor of each spout task, by owner.
-    pub spouts: Vec<Arc<Inbox>>,
-    /// The inboxes of acker threads; none: each spout task has its own ledger.
-    pub ackers: Vec<Arc<Inbox>>,
+    /// Where the executor of each spout task is found, by owner.
+    pub spouts: Arc<[Door]>,
+    /// Where acker threads are found; none: each spout task has its own ledger.
+    pub ackers: Arc<[Door]>,
 }
 
 impl TrackMap {
-    /// The index of the inbox that has the ledger.
+    /// The index of the door behind which the ledger is.
     pub(crate) fn place(&self, root: RootId) -> usize {
         match self.ackers.len() {
             0 => root.owner() as usize,
@@ -104,8 +104,8 @@ impl TrackMap {
         }
     }
 
-    /// The inboxes of all ledgers.
-    pub(crate) fn inboxes(&self) -> &[Arc<Inbox>] {
+    /// The doors of all ledgers.
+    pub(crate) fn doors(&self) -> &[Door] {
         if self.ackers.is_empty() { &self.spouts } else { &self.ackers }
     }
 }
@@ -119,7 +119,7 @@ pub(crate) struct Tracker {
 impl Tracker {
     /// A tracker for one executor.
     pub(crate) fn new(map: TrackMap) -> Tracker {
-        let acks = map.inboxes().iter().map(|_| Vec::new()).collect();
+        let acks = map.doors().iter().map(|_| Vec::new()).collect();
         Tracker { map, acks }
     }
 
@@ -137,11 +137,11 @@ impl Tracker {
             self.fails(effects.fails.drain(..));
         }
         if !effects.resets.is_empty() {
-            for (i, inbox) in self.map.inboxes().iter().enumerate() {
+            for (i, door) in self.map.doors().iter().enumerate() {
                 let mine: Vec<RootId> =
                     effects.resets.iter().copied().filter(|r| self.map.place(*r) == i).collect();
                 if !mine.is_empty() {
-                    inbox.track(Track::Resets(at, mine));
+                    door.track(Track::Resets(at, mine));
                 }
             }
             effects.resets.clear();
@@ -156,18 +156,18 @@ impl Tracker {
                 list.push((root, failure));
             }
         }
-        for (inbox, list) in self.map.inboxes().iter().zip(by_ledger) {
+        for (door, list) in self.map.doors().iter().zip(by_ledger) {
             if !list.is_empty() {
-                inbox.track(Track::Fails(list));
+                door.track(Track::Fails(list));
             }
         }
     }
 
     fn send_acks(&mut self, effects: &mut Effects, at: Time) {
-        if let [inbox] = self.map.inboxes() {
+        if let [door] = self.map.doors() {
             let room = effects.acks.len();
             let list = std::mem::replace(&mut effects.acks, Vec::with_capacity(room));
-            inbox.track(Track::Acks(at, list));
+            door.track(Track::Acks(at, list));
             return;
         }
         for (root, xor) in effects.acks.drain(..) {
@@ -175,10 +175,10 @@ impl Tracker {
                 list.push((root, xor));
             }
         }
-        for (inbox, list) in self.map.inboxes().iter().zip(&mut self.acks) {
+        for (door, list) in self.map.doors().iter().zip(&mut self.acks) {
             if !list.is_empty() {
                 let room = list.len();
-                inbox.track(Track::Acks(at, std::mem::replace(list, Vec::with_capacity(room))));
+                door.track(Track::Acks(at, std::mem::replace(list, Vec::with_capacity(room))));
             }
         }
     }

@@ -8,6 +8,7 @@
 use super::bolt::Factory;
 use super::graph::Source as From;
 use super::oracle::Rules;
+use super::orders::Orders;
 use super::schedule::Scheduler;
 use super::source::{Kind, Spec};
 use super::spout::SimSpout;
@@ -69,6 +70,7 @@ pub(super) struct Life<'a> {
     rng: Rng,
     pub(super) stepped: Stepped,
     scheduler: Scheduler,
+    pub(super) orders: Orders,
     pub(super) queue_tuples: usize,
     /// How far a limit may be passed.
     pub(super) slack: u64,
@@ -127,6 +129,7 @@ impl<'a> Life<'a> {
             let own = graph.spouts.iter().any(|spout| spout.own_replay);
             if own { u64::MAX / 2 } else { world.source.messages.iter().map(extra).sum() }
         };
+        let orders = Orders::new(plan.seed, &stepped, graph.spouts.len(), graph.bolts.len(), calm);
         let spins = vec![(0, Time(0)); stepped.executors() + 1];
         let (steps, ending, stopped, broken) = (0, None, None, false);
         Ok(Life {
@@ -135,6 +138,7 @@ impl<'a> Life<'a> {
             rng,
             stepped,
             scheduler,
+            orders,
             queue_tuples,
             slack,
             steps,
@@ -155,6 +159,7 @@ impl<'a> Life<'a> {
                 return Ok(None);
             }
             self.surroundings();
+            self.order()?;
             let n = self.stepped.executors();
             let awake: Vec<usize> = (0..=n).filter(|i| self.stepped.is_awake(*i)).collect();
             let who = if self.rng.u32(..1000) < self.plan.restless {
@@ -262,11 +267,25 @@ impl<'a> Life<'a> {
         }
     }
 
+    /// What a user says.
+    fn order(&mut self) -> Result<(), String> {
+        if let Some(order) = self.orders.perhaps() {
+            self.world.lock().note(format!("  {order:?}"));
+        }
+        self.orders.answers()
+    }
+
     fn step(&mut self, who: usize) -> Stepping {
         self.steps += 1;
+        let executors = self.stepped.executors();
         let woken = self.stepped.is_awake(who) && self.stepped.due(who).is_none_or(|due| due > self.now());
         let stepping = self.stepped.step(who);
         self.note(who, stepping);
+        if self.stepped.executors() != executors {
+            // Others have other numbers now.
+            self.spins = vec![(0, Time(0)); self.stepped.executors() + 1];
+            return stepping;
+        }
         let late = matches!(stepping, Stepping::Waits(Some(due)) if due <= self.now());
         let now = self.now();
         let (times, since) = self.spins[who];

@@ -20,6 +20,7 @@ pub(crate) mod disk;
 mod graph;
 mod life;
 mod oracle;
+mod orders;
 mod reading;
 mod rows;
 mod schedule;

@@ -28,6 +28,8 @@ pub(super) struct SimSpout {
     shape: SpoutShape,
     parts: Vec<Reading>,
     restored: Saved,
+    /// It was activated before.
+    was_active: bool,
     /// What this task had saved of parts that it does not read now.
     carried: Vec<(usize, Snapshot)>,
     again: VecDeque<usize>,
@@ -50,6 +52,7 @@ impl SimSpout {
             shape,
             parts: vec![],
             restored: Saved::new(),
+            was_active: false,
             carried: vec![],
             again: VecDeque::new(),
             pending: 0,
@@ -171,6 +174,10 @@ impl Spout for SimSpout {
     }
 
     fn activate(&mut self) -> Result<(), SpoutError> {
+        // A second time it goes on where it is.
+        if std::mem::replace(&mut self.was_active, true) {
+            return Ok(());
+        }
         for reading in &mut self.parts {
             let known = self.restored.get(&reading.number).cloned().unwrap_or_default();
             reading.restore(known, self.shape.ranges_max).map_err(SpoutError::Input)?;
