@@ -142,7 +142,7 @@ impl BoltExecutor {
         match self.inbox.take_command() {
             Some(Command::Flush(done)) => self.flush = Some(done),
             Some(Command::Close) => self.closing = true,
-            Some(Command::StopReading | Command::Activate | Command::Deactivate) => {}
+            Some(Command::StopReading | Command::Activate(_) | Command::Deactivate(_)) => {}
             None => return false,
         }
         true

@@ -7,7 +7,7 @@ use super::controls::Controls;
 use super::drain::{Drain, Outcome, Wait};
 use super::env::Event;
 use super::inbox::Command;
-use super::orders::{Order, OrderError, Reply, answer};
+use super::orders::{Obeying, Order, OrderError, Reply, answer};
 use super::rebalance::{Move, Reseated};
 use super::running::How;
 use std::collections::VecDeque;
@@ -90,7 +90,11 @@ impl Conductor {
             return answer(&reply, Err(OrderError::Ending));
         }
         self.controls.watch.env.active.store(activity, Relaxed);
-        self.controls.tell_spouts(if activity { &Command::Activate } else { &Command::Deactivate });
-        answer(&reply, Ok(()));
+        // The answer comes when each of them has obeyed.
+        let obeying = Arc::new(Obeying(reply));
+        self.controls.tell_spouts(&match activity {
+            true => Command::Activate(obeying),
+            false => Command::Deactivate(obeying),
+        });
     }
 }

@@ -6,6 +6,7 @@
 
 use super::cargo::Handed;
 use super::env::Flushing;
+use super::orders::Obeying;
 use super::track::Track;
 use anchorbolt_core::batch::Batch;
 use crossbeam_utils::sync::Unparker;
@@ -34,10 +35,10 @@ pub(crate) enum Command {
     Flush(Arc<Flushing>),
     /// Spouts: read no more.
     StopReading,
-    /// Spouts: read again.
-    Activate,
-    /// Spouts: read no more for now.
-    Deactivate,
+    /// Spouts: read again, then let go of this.
+    Activate(Arc<Obeying>),
+    /// Spouts: read no more for now, then let go of this.
+    Deactivate(Arc<Obeying>),
     /// Clean up and end.
     Close,
 }

@@ -64,6 +64,16 @@ pub(super) fn answer(reply: &Reply, answer: Result<(), OrderError>) {
     }
 }
 
+/// An order to several executors: each has a reference, and lets go of it when it has obeyed.
+#[derive(Debug)]
+pub(crate) struct Obeying(pub(super) Reply);
+
+impl Drop for Obeying {
+    fn drop(&mut self) {
+        answer(&self.0, Ok(()));
+    }
+}
+
 /// Gives orders to a running topology, from any thread.
 ///
 /// ```no_run
@@ -88,7 +98,7 @@ impl Control {
         self.order(Order::Activate).wait()
     }
 
-    /// Spouts read no more for now; what is in flight comes to its end.
+    /// Spouts read no more for now; what is in flight comes to its end. When it returns, none reads.
     ///
     /// # Errors
     /// As [`Ordered::wait`].

@@ -92,8 +92,8 @@ impl SpoutExecutor {
         match self.inbox.take_command() {
             Some(Command::Flush(done)) => self.flush = Some(done),
             Some(Command::StopReading) => self.tasks.iter_mut().for_each(SpoutTask::stop_reading),
-            Some(Command::Activate) => self.tasks.iter_mut().for_each(SpoutTask::activate),
-            Some(Command::Deactivate) => self.tasks.iter_mut().for_each(SpoutTask::deactivate),
+            Some(Command::Activate(_obeyed)) => self.tasks.iter_mut().for_each(SpoutTask::activate),
+            Some(Command::Deactivate(_obeyed)) => self.tasks.iter_mut().for_each(SpoutTask::deactivate),
             Some(Command::Close) => self.closing = true,
             None => return false,
         }
