@@ -21,6 +21,7 @@ const SUITES: &[&str] = &[
     "limits.rs",
     "recycle.rs",
     "retry.rs",
+    "shapes.rs",
 ];
 
 fn names(folder: &Path, ending: &str) -> BTreeSet<String> {
