@@ -4,7 +4,8 @@
 //! report. Which part may use which, in arrows: `runtime -> core`, `spouts, sinks -> port`, everyone ->
 //! `telemetry`, [`assemble`] -> all. Never `runtime <-> wasm`, never `runtime <-> spouts`.
 //!
-//! - [`assemble`]: from a manifest to a running topology; where an embedder begins.
+//! - [`assemble`]: from a manifest, or the calls of a [`TopologyBuilder`](assemble::TopologyBuilder), to a running
+//!   topology; where an embedder begins.
 //! - [`runtime`]: executors, queues, the ack path, the drain.
 //! - [`spouts`], [`sinks`]: the native kinds, one file each.
 //! - [`durable`]: the data folder, checkpoints and dead letters.

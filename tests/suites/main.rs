@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod backpressure;
+mod builder;
 mod chaos;
 mod cli;
 mod dlq;
 mod drain;
 mod durable;
 mod faults;
+mod import;
 mod kills;
 mod kit;
 mod lifecycle;

@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Chaos(ChaosArgs),
     /// Look at messages that have failed for good: list, show, export, purge, replay.
     Dlq(crate::dlq::DlqArgs),
+    /// Write a manifest from what another system runs: a Flux topology of Apache Storm.
+    Import(crate::import::ImportArgs),
 }
 
 /// Which topology.

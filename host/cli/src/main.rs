@@ -13,6 +13,7 @@ mod chaos;
 mod check;
 mod dlq;
 mod find;
+mod import;
 mod inspect;
 mod live;
 mod logs;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Chaos(args) => chaos::chaos(&args),
         Command::Dlq(args) => dlq::dlq(&args),
+        Command::Import(args) => import::import(&args),
     };
     ExitCode::from(code)
 }

@@ -19,12 +19,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod builder;
 mod natives;
 mod plugins;
 mod probing;
 mod replay;
 mod start;
 
+pub use builder::{
+    BoltCode, BoltDeclarer, GlobalStreamId, Kind, NativeBolt, NativeSpout, SpoutCode, SpoutDeclarer,
+    TopologyBuilder,
+};
 pub use natives::Natives;
 pub use probing::{Figure, ProbeError, Probed, Said, Way};
 pub use replay::{Replayed, Replaying};
@@ -201,7 +206,11 @@ impl Host {
         natives: Natives,
     ) -> Loaded {
         let lookup = |name: &str| std::env::var(name).ok();
-        let parsed = parse(&Text { name, text, sets, lookup: &lookup });
+        self.load_parsed(parse(&Text { name, text, sets, lookup: &lookup }), base, natives)
+    }
+
+    /// Loads the plugins of a manifest that was read, and checks how all fits together.
+    fn load_parsed(&self, parsed: Parsed, base: &Path, natives: Natives) -> Loaded {
         let mut loaded = Loaded {
             manifest: parsed.manifest,
             plan: None,

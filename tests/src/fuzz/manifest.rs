@@ -142,7 +142,7 @@ fn line(rng: &mut Rng, parts: &mut Vec<&str>) {
 }
 
 /// Words, numbers, runs of blanks, and single other characters.
-fn tokens(text: &str) -> Vec<&str> {
+pub(super) fn tokens(text: &str) -> Vec<&str> {
     let class = |c: char| match c {
         'a'..='z' | 'A'..='Z' | '_' | '-' => 1,
         '0'..='9' => 2,
@@ -212,7 +212,7 @@ fn declarations(manifest: &Manifest) -> (BTreeMap<String, Declaration>, bool) {
 }
 
 /// Every place of a mistake lies in its text, between characters.
-fn placed(sources: &Sources, diagnostic: &Diagnostic) -> Result<(), String> {
+pub(super) fn placed(sources: &Sources, diagnostic: &Diagnostic) -> Result<(), String> {
     let wrong = |what: &str| format!("{what}: {diagnostic:?}");
     let first = diagnostic.span.ok_or_else(|| wrong("no place"))?;
     let others = diagnostic.related.iter().map(|(span, _)| *span);

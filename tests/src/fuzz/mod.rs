@@ -13,6 +13,7 @@ mod bytes;
 mod checkpoint;
 mod component;
 mod corpus;
+mod flux;
 mod guard;
 mod json;
 mod letters;
@@ -56,10 +57,11 @@ pub struct Target {
 }
 
 /// All targets, in the order of the command's help.
-pub const TARGETS: [&Target; 8] = [
+pub const TARGETS: [&Target; 9] = [
     &batch::TARGET,
     &routing::TARGET,
     &manifest::TARGET,
+    &flux::TARGET,
     &checkpoint::TARGET,
     &letters::TARGET,
     &lines::TARGET,

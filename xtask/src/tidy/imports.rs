@@ -40,6 +40,11 @@ const NEVER: &[Never] = &[
         why: "the core has no files, sockets, threads, environment or clock: they come in as values",
     },
     Never {
+        folder: "host/flux/src/",
+        never: &["std::fs", "std::net", "std::thread", "std::env", "std::process", "std::time"],
+        why: "a translation is text in and text out: files and variables come in as values",
+    },
+    Never {
         folder: "row/src/",
         never: &["std::fs", "std::net", "std::thread", "std::env", "std::time"],
         why: "rows are bytes and nothing else",
@@ -105,6 +110,9 @@ const NEVER: &[Never] = &[
     Never { folder: "host/src/telemetry/", never: RUNS, why: "telemetry is a leaf" },
 ];
 
+/// What describes a manifest: all that a translation to one needs of the core.
+const MANIFESTS: &[&str] = &["anchorbolt_core::manifest", "anchorbolt_core::port"];
+
 const PORTS: &[&str] = &[
     "anchorbolt_core::port",
     "anchorbolt_core::ids",
@@ -116,6 +124,7 @@ const PORTS: &[&str] = &[
 const ONLY: &[Only] = &[
     Only { folder: "host/src/spouts/", scope: "anchorbolt_core", only: PORTS },
     Only { folder: "host/src/sinks/", scope: "anchorbolt_core", only: PORTS },
+    Only { folder: "host/flux/src/", scope: "anchorbolt_core", only: MANIFESTS },
     Only {
         folder: "host/core/src/ack/",
         scope: "crate",

@@ -28,7 +28,16 @@ const CRATES: &[Crate] = &[
         ours: &["anchorbolt-core", "anchorbolt-row", "anchorbolt-wasm"],
         others: None,
     },
-    Crate { path: "host/cli/Cargo.toml", ours: &["anchorbolt-core", "anchorbolt-host"], others: None },
+    Crate {
+        path: "host/flux/Cargo.toml",
+        ours: &["anchorbolt-core"],
+        others: Some(&["saphyr-parser", "serde_json"]),
+    },
+    Crate {
+        path: "host/cli/Cargo.toml",
+        ours: &["anchorbolt-core", "anchorbolt-flux", "anchorbolt-host"],
+        others: None,
+    },
 ];
 
 /// Checks one file.
@@ -116,6 +125,7 @@ mod tests {
             ("host/core/Cargo.toml", "anchorbolt-wasm"),
             ("host/wasm/Cargo.toml", "anchorbolt-host"),
             ("host/cli/Cargo.toml", "anchorbolt-wasm"),
+            ("host/flux/Cargo.toml", "anchorbolt-host"),
             ("host/Cargo.toml", "wasmtime"),
             ("tests/Cargo.toml", "wasmtime-wasi"),
         ] {

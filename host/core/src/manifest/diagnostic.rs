@@ -180,6 +180,12 @@ impl Sources {
         Sources { texts }
     }
 
+    /// One more text; what is returned is its number for spans.
+    pub fn push(&mut self, name: &str, text: &str) -> u32 {
+        self.texts.push((name.to_owned(), text.to_owned()));
+        u32::try_from(self.texts.len() - 1).unwrap_or(u32::MAX)
+    }
+
     /// Name and text of a source.
     pub fn get(&self, source: u32) -> Option<(&str, &str)> {
         self.texts.get(source as usize).map(|(name, text)| (name.as_str(), text.as_str()))

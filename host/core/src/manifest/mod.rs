@@ -5,12 +5,15 @@
 //! first mistake, and what was wrong once is not reported again: a value that could not be read takes its
 //! default and `plan` still checks the rest. Names of other components are not resolved here.
 //!
+//! A program that makes its manifest itself hands over what it sets ([`build`]); the readers are the same.
+//!
 //! The steps, each a module: `document` (text to a tree), `overrides`, `substitute`, then `topology`,
 //! `spout` and `bolt` with their parts read tables through `reader` and `values`.
 
 mod allow;
 mod bolt;
 mod bounds;
+mod built;
 pub mod codes;
 mod defaults;
 mod diagnostic;
@@ -29,6 +32,7 @@ mod topology;
 mod units;
 mod values;
 
+pub use built::{Setting, build};
 pub use defaults::deadline;
 pub use diagnostic::{Diagnostic, Location, Severity, Sources, Span, Spanned, sort};
 pub use kinds::{Fsync, Generate, LineFormat, Lines, RandomField, SinkKind, SpoutKind};
@@ -72,14 +76,19 @@ pub fn parse(text: &Text<'_>) -> Parsed {
     let mut document = document::parse(text.text, out);
     overrides::apply(&mut document.root, text.sets, out);
     substitute::substitute(&mut document.root, text.lookup, out);
-    let mut manifest = read(&document.root, out);
-    if document.damaged {
+    let sources = Sources::new(text.name, text.text, text.sets);
+    finish(&document.root, document.damaged, diagnostics, sources)
+}
+
+/// Reads a tree; `damaged`: parts of it are missing.
+fn finish(root: &Node, damaged: bool, mut diagnostics: Vec<Diagnostic>, sources: Sources) -> Parsed {
+    let mut manifest = read(root, &mut diagnostics);
+    if damaged {
         manifest.incomplete = true;
         diagnostics.retain(|diagnostic| !doubtful(diagnostic.code));
     }
     manifest.faulty = diagnostics.iter().any(Diagnostic::is_error);
     sort(&mut diagnostics);
-    let sources = Sources::new(text.name, text.text, text.sets);
     Parsed { manifest, diagnostics, sources }
 }
 

@@ -72,13 +72,15 @@ pub fn quote(text: &str) -> String {
     }
 }
 
-/// A name like this one that is allowed.
-fn mend(name: &str) -> Option<String> {
+/// A name like this one that is allowed for a topology, component or stream.
+pub fn mend(name: &str) -> Option<String> {
     let mut better = String::new();
+    let mut after_small = false;
     for c in name.trim_matches(|c: char| !c.is_ascii_alphanumeric()).chars() {
-        if c.is_ascii_uppercase() && better.ends_with(|c: char| c.is_ascii_lowercase()) {
+        if c.is_ascii_uppercase() && after_small {
             better.push('-');
         }
+        after_small = c.is_ascii_lowercase();
         better.push(if c.is_ascii_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { '-' });
     }
     let better = better.trim_start_matches(|c: char| !c.is_ascii_lowercase());
@@ -117,6 +119,7 @@ mod tests {
         for (name, better) in [
             ("WordCount", Some("word-count")),
             ("2nd stage", Some("nd-stage")),
+            ("COUNT2Total", Some("count2total")),
             ("__tick", Some("tick")),
             ("a.b", Some("a-b")),
             ("", None),
