@@ -13,3 +13,15 @@ wit_bindgen::generate!({
     export_macro_name: "__export_bolt",
     default_bindings_module: "anchorbolt_sdk::bindings",
 });
+
+/// World `grouping`. It logs as bolts do.
+pub mod grouping {
+    wit_bindgen::generate!({
+        path: "wit",
+        world: "grouping",
+        with: { "anchorbolt:bolt/logging@0.1.0": crate::bindings::anchorbolt::bolt::logging },
+        pub_export_macro: true,
+        export_macro_name: "__export_grouping",
+        default_bindings_module: "anchorbolt_sdk::bindings::grouping",
+    });
+}

@@ -149,7 +149,8 @@ impl Collector {
         host::collector::report_error(message.as_ref());
     }
 
-    /// What the tracking core knows of a tuple: its message, the attempt, its age. A host call.
+    /// What the tracking core knows of a tuple: its message, the attempt, its age, and its identity, which is the same at
+    /// each attempt. A host call.
     pub fn describe(&self, tuple: &impl Open) -> TupleInfo {
         let none =
             || TupleInfo { source_task: 0, message_id: None, attempt: 1, age_us: 0, identity: String::new() };
@@ -203,7 +204,8 @@ impl Stream<'_> {
         self.columns.emit(self.index, Unanchored, row);
     }
 
-    /// Emits a row on a direct stream, to one task.
+    /// Emits a row on a direct stream, to one task of a consumer: [`Context::outputs`] names them. Any other task fails
+    /// what the row is anchored to.
     pub fn emit_direct(&mut self, task: u32, anchors: impl Anchors, row: impl IntoRow) {
         self.columns.emit_direct(self.index, task, anchors, row);
     }

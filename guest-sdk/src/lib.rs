@@ -1,4 +1,4 @@
-//! Write Anchorbolt bolts in Rust.
+//! Write Anchorbolt bolts, and groupings, in Rust.
 //!
 //! A bolt takes tuples, emits others and settles each one it took. It is compiled to a WebAssembly component
 //! (`cargo build --target wasm32-wasip2`, crate type `cdylib`) and run by the Anchorbolt host. This crate is all
@@ -82,6 +82,8 @@
 //! A panic kills the instance: the tuple it died on is a fault, its text is shown, everything else runs again in a
 //! fresh one. What a bolt keeps in memory is lost with it.
 //!
+//! A plugin may be a [`Grouping`] instead, which chooses the tasks that the rows of a stream go to.
+//!
 //! Modules, in the order that data takes: `guest` receives the host's calls and makes [`Tuple`]s (`tuple`, read by
 //! way of `fields`); a [`Bolt`] works on them; `collector` gathers what it does in `columns`; `host` sends those.
 
@@ -95,6 +97,7 @@ mod context;
 mod declaration;
 mod error;
 mod fields;
+mod grouping;
 mod guest;
 mod host;
 pub mod log;
@@ -116,16 +119,21 @@ pub use context::Context;
 pub use declaration::Declaration;
 pub use error::{Error, OrElse};
 pub use fields::{Field, Fields, FromValue};
+pub use grouping::{Grouping, GroupingContext};
 pub use tuple::{Anchors, Batch, Held, Open, Tuple};
 
 /// What [`export!`] expands to needs names; nothing else may use them.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::bindings;
+    pub use crate::grouping::GroupingAdapter;
     pub use crate::guest::Adapter;
 
     /// Compiles if the type is a bolt.
     pub const fn assert_bolt<B: crate::Bolt>() {}
+
+    /// Compiles if the type is a grouping.
+    pub const fn assert_grouping<G: crate::Grouping>() {}
 }
 
 /// What most bolts use.
@@ -148,5 +156,22 @@ macro_rules! export {
     $crate::__private::bindings::__export_bolt!(Exported with_types_in $crate::__private::bindings);
         };
         const _: () = $crate::__private::assert_bolt::<$bolt>();
+    };
+}
+
+/// Makes a type the grouping of this plugin. Once in each plugin, at the top level of its library, which can't be a
+/// bolt, too.
+///
+/// Natively it only checks that the type is a grouping, so that the plugin's tests link.
+#[macro_export]
+macro_rules! export_grouping {
+    ($grouping:ty) => {
+        #[cfg(target_family = "wasm")]
+        #[allow(unsafe_code, reason = "the exports of a component are generated")]
+        const _: () = {
+            type Exported = $crate::__private::GroupingAdapter<$grouping>;
+            $crate::__private::bindings::grouping::__export_grouping!(Exported with_types_in $crate::__private::bindings::grouping);
+        };
+        const _: () = $crate::__private::assert_grouping::<$grouping>();
     };
 }

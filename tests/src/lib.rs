@@ -11,8 +11,10 @@ pub mod pipeline;
 pub mod simulation;
 pub mod text;
 pub mod topology;
+pub mod witness;
 
 pub use artifacts::{binary, guest};
 pub use native::{Entry, Feed, Journal, Sink};
 pub use pipeline::{Pipeline, Setup, plain, with};
 pub use topology::{Topology, bolt, check_flawless, check_sums, error, wait};
+pub use witness::{Seen, Witness};

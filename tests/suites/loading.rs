@@ -220,6 +220,59 @@ fn count_modules(component: &[u8]) -> u8 {
     modules
 }
 
+#[test]
+fn a_grouping_where_a_bolt_is_needed() {
+    golden("grouping-as-bolt", "AB407", Some(bytes("groups_by_number")), "");
+}
+
+/// As [`golden`], of a grouping between a good bolt and a sink.
+fn golden_of_grouping(case: &str, code: &str, plugin: Option<Vec<u8>>, keys: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("plugin.wasm"), bytes("identity")).unwrap();
+    if let Some(bytes) = plugin {
+        std::fs::write(dir.path().join("by.wasm"), bytes).unwrap();
+    }
+    let taker = format!(
+        "\n[bolts.take]\nkind = \"null\"\ninputs = [{{ from = \"bolt\", grouping = {{ plugin = \"by.wasm\"{keys} }} }}]\n"
+    );
+    let text = check(dir.path(), &taker);
+    assert!(text.contains(&format!("error[{code}]")), "{case}: {text}");
+    compare(case, &text);
+}
+
+#[test]
+fn a_bolt_where_a_grouping_is_needed() {
+    golden_of_grouping("bolt-as-grouping", "AB407", Some(bytes("identity")), "");
+}
+
+#[test]
+fn a_grouping_that_is_missing() {
+    golden_of_grouping("grouping-missing", "AB401", None, "");
+}
+
+#[test]
+fn a_component_that_is_no_grouping() {
+    golden_of_grouping("not-a-grouping", "AB407", Some(b"\0asm\x0d\0\x01\0".to_vec()), "");
+}
+
+#[test]
+fn a_grouping_of_another_version() {
+    let wasm = exchange(bytes("groups_by_number"), "grouping-guest@0.1.0", "grouping-guest@0.2.0");
+    golden_of_grouping("grouping-version", "AB405", Some(wasm), "");
+}
+
+#[test]
+fn a_grouping_that_refuses_its_configuration() {
+    let keys = ", config = { refuse = \"there are more regions than tasks\" }";
+    golden_of_grouping("grouping-refuses", "AB409", Some(bytes("groups_by_number")), keys);
+}
+
+#[test]
+fn a_grouping_that_never_gets_ready() {
+    let keys = ", config = { how = \"prepare-loops\" }";
+    golden_of_grouping("grouping-loops", "AB410", Some(bytes("groups_badly")), keys);
+}
+
 /// A plugin that does not load hides nothing else.
 #[test]
 fn a_plugin_that_does_not_load_hides_no_other_mistake() {

@@ -11,6 +11,8 @@ mod dlq;
 mod drain;
 mod durable;
 mod faults;
+mod groupings;
+mod identity;
 mod import;
 mod kills;
 mod kit;

@@ -3,7 +3,7 @@
 use crate::args::InspectArgs;
 use crate::{Exit, INPUT, host, say};
 use anchorbolt_host::core::port::{CallError, Declaration};
-use anchorbolt_host::wasm::Inspection;
+use anchorbolt_host::wasm::{Inspection, Kind};
 use serde_json::json;
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> Exit {
 fn show(args: &InspectArgs, found: &Inspection) -> Exit {
     let text_of = if args.json { format!("{:#}\n", as_json(found)) } else { as_text(&args.plugin, found) };
     let said = say(&text_of);
-    let Err(error) = &found.declaration else { return said };
+    let Kind::Bolt(Err(error)) = &found.kind else { return said };
     if !args.json {
         tell!("error: the plugin does not declare itself with this configuration: {}", text(error));
         tell!("help: give the configuration that the manifest gives it: --config '{{\"key\": ..}}'");
@@ -45,26 +45,32 @@ fn text(error: &CallError) -> String {
 }
 
 fn as_json(found: &Inspection) -> serde_json::Value {
-    let declaration = match &found.declaration {
-        Ok(d) => json!({
+    let declaration = match &found.kind {
+        Kind::Grouping => serde_json::Value::Null,
+        Kind::Bolt(Ok(d)) => json!({
             "outputs": d.outputs.iter().map(|o| json!({"name": o.name, "fields": o.fields, "direct": o.direct})).collect::<Vec<_>>(),
             "stateless": d.stateless,
         }),
-        Err(error) => json!({ "error": text(error) }),
+        Kind::Bolt(Err(error)) => json!({ "error": text(error) }),
     };
+    let kind = if matches!(found.kind, Kind::Grouping) { "grouping" } else { "bolt" };
     let list = |items: &[(String, Vec<String>)]| {
         items.iter().map(|(name, f)| (name.clone(), json!(f))).collect::<serde_json::Map<_, _>>()
     };
     json!({
-        "bytes": found.bytes, "sha256": found.sha256, "declaration": declaration,
+        "kind": kind, "bytes": found.bytes, "sha256": found.sha256, "declaration": declaration,
         "imports": list(&found.imports), "exports": list(&found.exports),
     })
 }
 
 fn as_text(path: &Path, found: &Inspection) -> String {
     let mut out = format!("{}\n  {} bytes, sha256 {}\n", path.display(), found.bytes, found.sha256);
-    if let Ok(declaration) = &found.declaration {
-        out += &declared(declaration);
+    match &found.kind {
+        Kind::Bolt(Ok(declaration)) => out += &declared(declaration),
+        Kind::Bolt(Err(_)) => {}
+        Kind::Grouping => {
+            out += "  a grouping, for `grouping = { plugin = \"..\" }` in the inputs of a bolt\n"
+        }
     }
     for (what, items) in [("imports", &found.imports), ("exports", &found.exports)] {
         out += &format!("  {what}\n");

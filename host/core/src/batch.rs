@@ -1,10 +1,10 @@
 //! A batch: encoded tuples on their way from one task to another, in columns.
 //!
 //! In: rows and lineages from a router. Out: the columns of a guest's call and the lineages that its
-//! handles stand for. Invariant: `roots`, `edges` and the rows of `offsets` have one length; `attempts` is
-//! empty or has it too.
+//! handles stand for. Invariant: `roots`, `edges` and the rows of `offsets` have one length; `attempts` and
+//! `paths` are empty or have it too.
 
-use crate::ids::{Edge, RootId, TaskId};
+use crate::ids::{Edge, Path, RootId, TaskId};
 use crate::port::row_at;
 
 /// Which trees a tuple belongs to, with the edge that it is in each of them.
@@ -67,6 +67,8 @@ pub struct Batch {
     pub roots: Vec<RootId>,
     /// The edge of each tuple in its tree.
     pub edges: Vec<Edge>,
+    /// The path of each tuple; empty where nobody asks for identities.
+    pub paths: Vec<Path>,
     /// The lineages of tuples in several trees, by index, ascending.
     pub many: Vec<Many>,
     /// The attempt of each tuple's message; empty when all are first attempts.
@@ -96,7 +98,7 @@ impl Batch {
 
     /// What it costs a queue, in bytes: rows and columns.
     pub fn bytes(&self) -> u64 {
-        (self.data.len() + self.len() * 20) as u64
+        (self.data.len() + self.len() * 20 + self.paths.len() * 8) as u64
     }
 
     /// Removes all tuples, keeps the buffers, and addresses it anew.
@@ -106,6 +108,7 @@ impl Batch {
         self.inputs.clear();
         self.roots.clear();
         self.edges.clear();
+        self.paths.clear();
         self.many.clear();
         self.attempts.clear();
         self.offsets.clear();
@@ -159,6 +162,12 @@ impl Batch {
             Ok(k) => Lineage::Many(std::mem::take(&mut self.many[k].1)),
             Err(_) => Lineage::None,
         }
+    }
+
+    /// The path of tuple `i`; 0 where none are kept.
+    #[inline]
+    pub fn path(&self, i: usize) -> Path {
+        self.paths.get(i).copied().unwrap_or(0)
     }
 
     /// The attempt of tuple `i`.

@@ -46,6 +46,47 @@ impl MessageId {
     }
 }
 
+/// Which of the tuples of a message a tuple is: a hash over the ordinals of the emissions that led to it, so that it is the
+/// same at each attempt. 0 for a tuple that is outside every tree.
+pub type Path = u64;
+
+/// The paths of the copies of one emission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paths {
+    parent: Path,
+    /// The emission's ordinal, and below it that of the next copy.
+    next: u64,
+}
+
+impl Paths {
+    /// Of the emission with this ordinal among those of one parent; 0 is the parent of a message's rows.
+    #[inline]
+    pub fn of(parent: Path, ordinal: u32) -> Paths {
+        Paths { parent, next: u64::from(ordinal) << 32 }
+    }
+
+    /// Of an emission with several parents: each with its ordinal, in the order of the anchors.
+    pub fn of_many(parents: impl Iterator<Item = (Path, u32)>) -> Paths {
+        let joined = parents.fold(1, |path, (parent, ordinal)| fold(path ^ parent, u64::from(ordinal)));
+        Paths { parent: joined, next: 0 }
+    }
+
+    /// The path of the next copy.
+    #[inline]
+    pub fn next_copy(&mut self) -> Path {
+        let path = fold(self.parent, self.next);
+        self.next += 1;
+        path
+    }
+}
+
+/// Two words to one: the halves of a 128-bit product, as wyhash mixes. The constants are digits of pi.
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ 0x243f_6a88_85a3_08d3) * u128::from(b ^ 0x1319_8a2e_0370_7344);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
 /// One tree: who owns it, which slot of the owner's ledger it has, and which use of the slot it is.
 ///
 /// A late ack of a finished tree carries an old generation, so it is recognised without a lookup. The

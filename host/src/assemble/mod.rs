@@ -20,6 +20,7 @@
 //! ```
 
 mod builder;
+mod groupings;
 mod natives;
 mod plugins;
 mod probing;
@@ -30,6 +31,7 @@ pub use builder::{
     BoltCode, BoltDeclarer, GlobalStreamId, Kind, NativeBolt, NativeSpout, SpoutCode, SpoutDeclarer,
     TopologyBuilder,
 };
+use groupings::Groupings;
 pub use natives::Natives;
 pub use probing::{Figure, ProbeError, Probed, Said, Way};
 pub use replay::{Replayed, Replaying};
@@ -43,7 +45,8 @@ use anchorbolt_core::manifest::{Diagnostic, Manifest, Parsed, Sources, SpoutKind
 use anchorbolt_core::plan::{Plan, Role, plan};
 use anchorbolt_core::port::{Declaration, InstanceFactory};
 use anchorbolt_wasm::{
-    Compiler, Engine, EngineError, EngineOptions, InProcess, Inspection, LoadError, Plugin, Settings,
+    Compiler, Engine, EngineError, EngineOptions, GroupingPlugin, InProcess, Inspection, LoadError, Plugin,
+    Settings,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -114,6 +117,7 @@ pub struct Loaded {
     pub sources: Sources,
     base: PathBuf,
     plugins: BTreeMap<String, (Plugin, Declaration)>,
+    groupings: Groupings,
     native_bolts: BTreeMap<String, Arc<dyn InstanceFactory>>,
     native_spouts: BTreeMap<String, SpoutFactory>,
     output_closed: OutputClosed,
@@ -218,6 +222,7 @@ impl Host {
             sources: parsed.sources,
             base: base.to_owned(),
             plugins: BTreeMap::new(),
+            groupings: Groupings::default(),
             native_bolts: natives.bolts,
             native_spouts: natives.spouts,
             output_closed: OutputClosed::default(),
@@ -234,8 +239,12 @@ impl Host {
                 Some(Err(diagnostic)) => loaded.diagnostics.push(*diagnostic),
             }
         }
+        loaded.groupings = Groupings::load(&self.engine, &loaded.manifest, base, &mut loaded.diagnostics);
         let planned = plan(&loaded.manifest, &declarations);
         loaded.diagnostics.extend(planned.diagnostics);
+        if let Some(plan) = &planned.plan {
+            loaded.groupings.check(plan, &loaded.manifest, base, &mut loaded.diagnostics);
+        }
         sort(&mut loaded.diagnostics);
         let fine = !loaded.diagnostics.iter().any(Diagnostic::is_error);
         loaded.plan = planned.plan.filter(|_| fine);
@@ -245,9 +254,12 @@ impl Host {
     /// Loads one plugin and says what it is.
     ///
     /// # Errors
-    /// When the file is no bolt for this host.
+    /// When the file is neither a bolt nor a grouping for this host.
     pub fn inspect(&self, path: &Path, config_json: &str) -> Result<Inspection, LoadError> {
-        let plugin = Plugin::load(&self.engine, path)?;
+        let plugin = match Plugin::load(&self.engine, path) {
+            Err(LoadError::IsGrouping) => return Ok(GroupingPlugin::load(&self.engine, path)?.inspect()),
+            loaded => loaded?,
+        };
         let settings = Settings {
             component: "inspect".to_owned(),
             limits: anchorbolt_core::manifest::Limits::default(),

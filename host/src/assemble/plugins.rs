@@ -82,7 +82,7 @@ fn declare_text(error: &CallError) -> String {
 }
 
 /// The code of a load error, and what to do about it.
-fn explain(error: &LoadError) -> (&'static str, &'static str) {
+pub(super) fn explain(error: &LoadError) -> (&'static str, &'static str) {
     match error {
         LoadError::Read(_) => {
             (codes::PLUGIN_MISSING, "build the plugin, or mend the path; it is relative to the manifest")
@@ -100,6 +100,17 @@ fn explain(error: &LoadError) -> (&'static str, &'static str) {
         ),
         LoadError::NotABolt(_) => {
             (codes::PLUGIN_NOT_A_BOLT, "export the bolt with `anchorbolt_sdk::export!(MyBolt);`")
+        }
+        LoadError::NotAGrouping(_) => (
+            codes::PLUGIN_NOT_A_BOLT,
+            "export the grouping with `anchorbolt_sdk::export_grouping!(MyGrouping);`",
+        ),
+        LoadError::IsGrouping => (
+            codes::PLUGIN_NOT_A_BOLT,
+            "name it in an input: `grouping = { plugin = \"..\" }`; here a bolt is needed",
+        ),
+        LoadError::IsBolt => {
+            (codes::PLUGIN_NOT_A_BOLT, "name it as `plugin` of `[bolts.NAME]`; here a grouping is needed")
         }
         LoadError::TooMany { .. } => {
             (codes::PLUGIN_LIMITS, "build the plugin with fewer memories and tables")

@@ -3,7 +3,7 @@
 //! In: the plan, the plugins, how to run. Out: threads that run ([`Loaded::start`]), or the code of all components for
 //! whoever launches them otherwise. Invariant: the data folder is taken before anything is made.
 
-use super::{Loaded, RunOptions, StartError, plugins};
+use super::{Loaded, RunOptions, StartError, groupings, plugins};
 use crate::chaos::{self, StruckFactory};
 use crate::durable::DataDir;
 use crate::runtime::{
@@ -89,7 +89,8 @@ impl Loaded {
         let started = time::OffsetDateTime::now_utc().replace_nanosecond(0).ok();
         let started = started.and_then(|t| t.format(format).ok()).unwrap_or_default();
         let errors = self.errors.clone();
-        Ok((plan, Parts { bolts, spouts, started, errors, ..Parts::new(how, clock) }))
+        let groupings = self.groupings.factories(&plan, &self.base, groupings::log(&errors));
+        Ok((plan, Parts { bolts, spouts, groupings, started, errors, ..Parts::new(how, clock) }))
     }
 
     /// Another spout in the place of one of the topology's, with the same streams; made for each task's index.

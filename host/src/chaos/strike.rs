@@ -33,6 +33,10 @@ impl InstanceFactory for StruckFactory {
         Ok(Box::new(Struck { bolt, dice, name: String::new() }))
     }
 
+    fn describes(&self) -> bool {
+        self.bolt.describes()
+    }
+
     fn sha256(&self) -> Option<&str> {
         self.bolt.sha256()
     }

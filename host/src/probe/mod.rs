@@ -171,7 +171,7 @@ impl Desk {
         let source_task: TaskId = input.and_then(|input| input.tasks.first().copied()).unwrap_or(0);
         let mut held = Held::default();
         let base = held.begin(1, Time(0));
-        held.push(Lineage::One(RootId::new(0, 0, 1), EDGE), tuple.attempt, source_task, tuple.input);
+        held.push(Lineage::One(RootId::new(0, 0, 1), EDGE), 0, tuple.attempt, source_task, tuple.input);
         let info = TupleInfo {
             source_task,
             message_id: Some(tuple.message_id.clone()),

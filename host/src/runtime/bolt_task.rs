@@ -4,6 +4,7 @@
 //! Invariant: a call happens or does not. The tuples of a call whose instance died run again one by one;
 //! only the one that dies alone pays for it.
 
+use super::choosing::Choosing;
 use super::death::Rerun;
 use super::env::Env;
 use super::load::{Cursor, is_stale, load, push};
@@ -33,6 +34,8 @@ pub(crate) struct TaskParts {
     pub shared: Arc<TaskShared>,
     /// Its answers to calls.
     pub services: Services,
+    /// The custom groupings of its streams.
+    pub choosing: Choosing,
     /// Its counts.
     pub counters: Arc<BoltCounters>,
     /// When to restart, and when to stop trying.
@@ -232,7 +235,8 @@ impl BoltTask {
             let mut held = self.parts.shared.held.lock();
             let base = held.begin(1, now);
             push(&mut self.tuples, rerun.entry.input, &rerun.row);
-            held.push(rerun.entry.lineage, rerun.entry.attempt, rerun.entry.source, rerun.entry.input);
+            let Entry { lineage, path, attempt, source, input, .. } = rerun.entry;
+            held.push(lineage, path, attempt, source, input);
             self.tuples.ids[0] = base;
         }
     }
@@ -298,14 +302,17 @@ impl BoltTask {
 
     /// Applies what the call did. `error`: it returned one, so what it left unsettled fails.
     pub(super) fn settle(&mut self, env: &Env, error: Option<CallError>, n: usize, now: Time) {
+        self.parts.choosing.ask_log(&self.call.log);
         let shared = self.parts.shared.clone();
         let mut held = shared.held.lock();
         let mut router = shared.router.lock();
+        self.parts.choosing.exchange(&mut router);
         let rng = &mut self.rng;
         let mut draw = || edge(rng);
         let log = &mut self.call.log;
         let applied =
             self.applier.apply(log, &self.tuples, &mut held, &mut router, &mut self.effects, &mut draw);
+        self.parts.choosing.exchange(&mut router);
         if let Err(violation) = applied {
             drop((held, router));
             let death = Death::new(Class::Protocol, format!("broke the contract: {violation}"));
@@ -353,7 +360,7 @@ impl BoltTask {
         bump(&c.failed, e.failed);
         bump(&c.repeated, e.repeated);
         for failure in e.breaches.drain(..) {
-            bump(&c.faults[4], 1);
+            c.breach(failure.class);
             env.failure(&failure);
         }
         for text in e.errors.drain(..) {

@@ -4,10 +4,11 @@
 //! tasks whose spouts are restored and active.
 
 use super::bolt_task::{BoltTask, TaskParts};
+use super::choosing::Choosing;
 use super::door::Door;
 use super::env::{Env, Holder};
 use super::keep::Keep;
-use super::launch::{Launch, LaunchError};
+use super::launch::{Launch, LaunchError, Parts};
 use super::pool::Pool;
 use super::seat::{Seat, owners};
 use super::shared::{Services, TaskShared};
@@ -16,7 +17,7 @@ use super::spout_keep::Keeping;
 use super::spout_task::{SpoutTask, SpoutTaskParts};
 use crate::telemetry::BoltCounters;
 use anchorbolt_core::ack::{Ledger, LedgerSettings};
-use anchorbolt_core::grouping::Router;
+use anchorbolt_core::grouping::{CustomGroupings, Router};
 use anchorbolt_core::manifest::{Ackers, Restart};
 use anchorbolt_core::plan::{BoltPlan, Plan, Role, SpoutPlan};
 use anchorbolt_core::port::{CallError, Context, InstanceFactory, Spout, SpoutContext, Waker};
@@ -69,7 +70,8 @@ impl Launch {
             for &index in &seat.tasks {
                 let Some((_, shared, counters)) = all.next() else { continue };
                 let context = self.plan.context(seat.component, index).unwrap_or_default();
-                let parts = self.task_parts(bolt, context, factory, shared, counters);
+                let choosing = self.choosing(seat.component, bolt.limits.tuple_bytes)?;
+                let parts = self.task_parts(bolt, context, factory, (shared, counters), choosing);
                 let rng = env.rng(u64::from(shared.id()) << 32);
                 let mut task = BoltTask::new(parts, rng, env.clock.now());
                 task.start().map_err(|e| not_started(&component.name, &e))?;
@@ -85,8 +87,8 @@ impl Launch {
         bolt: &BoltPlan,
         context: Context,
         factory: &Arc<dyn InstanceFactory>,
-        shared: &Arc<TaskShared>,
-        counters: &Arc<BoltCounters>,
+        (shared, counters): (&Arc<TaskShared>, &Arc<BoltCounters>),
+        choosing: Choosing,
     ) -> TaskParts {
         let clock = self.parts.clock.clone();
         TaskParts {
@@ -95,6 +97,7 @@ impl Launch {
             shared: shared.clone(),
             services: Services { shared: shared.clone(), spouts: self.directories.clone(), clock },
             counters: counters.clone(),
+            choosing,
             supervisor: Supervisor::new(restart_policy(&bolt.restart)),
             on_circuit_open: bolt.restart.on_circuit_open,
             deadline: bolt.limits.deadline,
@@ -132,7 +135,7 @@ impl Launch {
                 let keeper = self.keeper_inbox.clone();
                 Keeping::new(keep.clone(), keeper, spout.max_pending, env.clock.now())
             });
-            let parts = self.spout_parts(owner as u32, spout, component, index);
+            let parts = self.spout_parts(owner as u32, spout, component, index)?;
             let task = SpoutTask::new(env.clone(), parts, code, self.acker_seats.len(), keeping);
             cells.push((component, task.cell()));
             seats[seat].push(task);
@@ -140,10 +143,30 @@ impl Launch {
         Ok((seats, cells))
     }
 
-    fn spout_parts(&self, owner: u32, spout: &SpoutPlan, component: usize, index: u32) -> SpoutTaskParts {
+    /// The custom groupings of a task's streams, each with an instance.
+    fn choosing(&self, component: usize, tuple_bytes_max: u64) -> Result<Choosing, LaunchError> {
+        let made = CustomGroupings::new(&self.plan, component, tuple_bytes_max, &self.parts.groupings);
+        let mut groupings = made.map_err(LaunchError::Grouping)?;
+        groupings.start().map_err(LaunchError::Grouping)?;
+        Ok(Choosing::new(groupings))
+    }
+
+    fn spout_parts(
+        &self,
+        owner: u32,
+        spout: &SpoutPlan,
+        component: usize,
+        index: u32,
+    ) -> Result<SpoutTaskParts, LaunchError> {
         let t = &self.plan.topology;
         let outputs = &self.plan.components[component].outputs;
-        SpoutTaskParts {
+        // The spout itself measures messages; their rows may be longer. This is a backstop.
+        let row_bytes_max = spout.tuple_bytes_max.saturating_mul(8);
+        let mut router = Router::new(&self.plan, component, index, row_bytes_max);
+        if describes(&self.parts) {
+            router.keep_paths();
+        }
+        Ok(SpoutTaskParts {
             owner,
             name: self.plan.components[component].name.clone(),
             tracking: t.ackers != Ackers::Off,
@@ -154,9 +177,9 @@ impl Launch {
             max_tree_age: t.max_tree_age,
             generations: self.generations[owner as usize].clone(),
             fields: outputs.iter().map(|output| output.fields.clone()).collect(),
-            // The spout itself measures messages; their rows may be longer. This is a backstop.
-            router: Router::new(&self.plan, component, index, spout.tuple_bytes_max.saturating_mul(8)),
-        }
+            router,
+            choosing: self.choosing(component, row_bytes_max)?,
+        })
     }
 }
 
@@ -195,15 +218,23 @@ pub(super) fn ledger(parts: &SpoutTaskParts, shards: u32, shard: u32) -> Ledger 
     Ledger::new(settings, parts.generations.clone())
 }
 
+/// Whether any bolt may ask for the identity of a tuple.
+pub(super) fn describes(parts: &Parts) -> bool {
+    parts.bolts.values().any(|bolt| bolt.describes())
+}
+
 pub(super) type BoltTasks = Vec<(usize, Arc<TaskShared>, Arc<BoltCounters>)>;
 
-pub(super) fn bolt_tasks(plan: &Plan, seats: &[Seat]) -> BoltTasks {
+pub(super) fn bolt_tasks(plan: &Plan, seats: &[Seat], keep_paths: bool) -> BoltTasks {
     let mut tasks = vec![];
     for seat in seats {
         let component = &plan.components[seat.component];
         let Role::Bolt(bolt) = &component.role else { continue };
         for &index in &seat.tasks {
-            let router = Router::new(plan, seat.component, index, bolt.limits.tuple_bytes);
+            let mut router = Router::new(plan, seat.component, index, bolt.limits.tuple_bytes);
+            if keep_paths {
+                router.keep_paths();
+            }
             let shared = TaskShared::new(&component.name, component.tasks.start + index, router);
             tasks.push((seat.component, shared, Arc::default()));
         }

@@ -9,7 +9,7 @@ use super::cargo::Handed;
 use super::clock::Clock;
 use super::conductor::Conductor;
 use super::controls::{Controls, Post};
-use super::crew::{bolt_tasks, plugins};
+use super::crew::{bolt_tasks, describes, plugins};
 use super::door::Door;
 use super::env::{BatchFilter, Directory, Env, Event};
 use super::executor::{self, Executor};
@@ -27,6 +27,7 @@ use super::track::TrackMap;
 use crate::durable::DurableError;
 use crate::telemetry::{BoltCounters, Errors};
 use anchorbolt_core::ack::Generations;
+use anchorbolt_core::grouping::GroupingFactories;
 use anchorbolt_core::manifest::Ackers;
 use anchorbolt_core::plan::{Plan, Role};
 use anchorbolt_core::port::{InstanceFactory, Spout, SpoutError};
@@ -49,6 +50,8 @@ pub struct Parts {
     pub bolts: BTreeMap<String, Arc<dyn InstanceFactory>>,
     /// By spout.
     pub spouts: BTreeMap<String, SpoutFactory>,
+    /// Custom groupings, by the index of their edge in the plan.
+    pub groupings: GroupingFactories,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// How the run is to end.
@@ -74,6 +77,7 @@ impl Parts {
         Parts {
             bolts: BTreeMap::new(),
             spouts: BTreeMap::new(),
+            groupings: GroupingFactories::new(),
             clock,
             how,
             inactive: false,
@@ -100,6 +104,9 @@ pub enum LaunchError {
         /// What it said.
         reason: String,
     },
+    /// A custom grouping is missing or could not be prepared. The text names its edge.
+    #[error("{0}")]
+    Grouping(String),
     /// A spout could not be opened.
     #[error("spout `{component}` did not open: {}", spout_text(.error))]
     Spout {
@@ -207,7 +214,7 @@ impl Launch {
         };
         let generations = track.spouts.iter().map(|_| Arc::new(Generations::new())).collect();
         let directories = Arc::new(OnceLock::new());
-        let bolts = bolt_tasks(&plan, &bolt_seats);
+        let bolts = bolt_tasks(&plan, &bolt_seats, describes(&parts));
         Launch {
             plan,
             parts,

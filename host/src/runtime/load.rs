@@ -61,7 +61,7 @@ fn load_whole(batch: &mut Batch, tuples: &mut Tuples, held: &mut Held) {
         for i in start as usize..end as usize {
             let (root, edge) = (batch.roots[i], batch.edges[i]);
             let lineage = if root == RootId::NONE { Lineage::None } else { Lineage::One(root, edge) };
-            held.push(lineage, 1, batch.source, input);
+            held.push(lineage, batch.path(i), 1, batch.source, input);
         }
         start = end;
     }
@@ -99,7 +99,7 @@ fn load_each(env: &Env, cursor: &mut Cursor, tuples: &mut Tuples, held: &mut Hel
             continue;
         }
         push(tuples, batch.inputs[run].0, batch.row(i));
-        held.push(lineage, attempt, batch.source, batch.inputs[run].0);
+        held.push(lineage, batch.path(i), attempt, batch.source, batch.inputs[run].0);
         if attempt > 1 {
             loaded.full = true;
             return loaded;

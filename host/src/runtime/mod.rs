@@ -5,7 +5,7 @@
 //!
 //! The data path, with the file of each step: `spout_task` emits and registers a tree; `outbox` pushes the
 //! batch into the `inbox` of a bolt's executor; `bolt_executor` picks a task; `load` makes the columns of a
-//! call; `bolt_task` calls the instance and applies its log; `track` carries the acks to the ledger, which is
+//! call; `bolt_task` calls the instance, asks custom groupings (`choosing`) and applies its log; `track` carries the acks to the ledger, which is
 //! in `spout_task` again, or on an `acker` thread.
 
 mod acker;
@@ -13,6 +13,7 @@ mod bolt_executor;
 mod bolt_side;
 mod bolt_task;
 mod cargo;
+mod choosing;
 mod clock;
 mod conductor;
 mod controls;

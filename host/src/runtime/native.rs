@@ -33,6 +33,11 @@ impl InstanceFactory for NativeFactory {
     fn create(&self) -> Result<Box<dyn Instance>, CallError> {
         Ok(Box::new(Native((self.make)())))
     }
+
+    /// A [`Collector`] can't.
+    fn describes(&self) -> bool {
+        false
+    }
 }
 
 struct Native(Box<dyn Bolt>);

@@ -5,7 +5,7 @@
 use super::clock::Clock;
 use super::env::{Directory, Holder};
 use anchorbolt_core::grouping::Router;
-use anchorbolt_core::ids::{RootId, TaskId, Time};
+use anchorbolt_core::ids::{Path, RootId, TaskId, Time};
 use anchorbolt_core::oplog::held::{Found, Held};
 use anchorbolt_core::port::{CallServices, Emissions, TupleInfo};
 use parking_lot::Mutex;
@@ -60,14 +60,17 @@ pub(crate) struct Services {
     pub clock: Arc<dyn Clock>,
 }
 
+/// What is known of a tuple, its first tree, and its path.
+type Described = (TupleInfo, Option<RootId>, Path);
+
 impl Services {
-    fn describe_one(&self, held: &mut Held, handle: u32) -> Result<(TupleInfo, Option<RootId>), String> {
+    fn describe_one(&self, held: &mut Held, handle: u32) -> Result<Described, String> {
         match held.find(handle) {
             Found::Live(entry) => {
                 let root = entry.lineage.iter().map(|(root, _)| root).next();
                 let info =
                     TupleInfo { source_task: entry.source, attempt: entry.attempt, ..TupleInfo::default() };
-                Ok((info, root))
+                Ok((info, root, entry.path))
             }
             Found::Settled => Err(format!("describe: tuple {handle} was settled before")),
             Found::Unknown => Err(format!("describe: handle {handle} was never given to this task")),
@@ -95,11 +98,11 @@ impl CallServices for Services {
         };
         let now = self.clock.now();
         let spouts = self.spouts.get().map_or(&[][..], |s| &s[..]);
-        let tell = |(mut info, root): (TupleInfo, Option<RootId>)| {
+        let tell = |(mut info, root, path): Described| {
             let known = root.and_then(|r| spouts.get(r.owner() as usize)?.message(r));
             if let Some((id, began)) = known {
                 info.age = now.since(began);
-                info.identity = id.clone();
+                info.identity = format!("{id}/{path:016x}");
                 info.message_id = Some(id);
             }
             info

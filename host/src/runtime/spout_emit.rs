@@ -7,11 +7,12 @@ use super::env::Event;
 use super::spout_cell::State;
 use super::spout_task::SpoutTask;
 use super::track::{Track, TrackMap, edge};
-use anchorbolt_core::failure::{Class, Cost, Failure};
-use anchorbolt_core::grouping::{RowFault, Source};
-use anchorbolt_core::ids::{MessageId, Time};
+use anchorbolt_core::failure::{Cost, Failure};
+use anchorbolt_core::grouping::{GroupingFault, RowFault, Source};
+use anchorbolt_core::ids::{MessageId, Paths, Time};
 use anchorbolt_core::messages::MessageSlot;
 use anchorbolt_core::port::{Next, SpoutOutput};
+use parking_lot::MutexGuard;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Most messages that one turn asks a spout for.
@@ -19,20 +20,33 @@ const TURN_MESSAGES: usize = 256;
 
 impl SpoutTask {
     /// Retries that are due, before new messages.
-    pub(super) fn emit_due(&mut self, state: &mut State, now: Time) -> bool {
+    pub(super) fn emit_due(&mut self, state: &mut MutexGuard<'_, State>, now: Time) -> bool {
         let mut worked = false;
         for _ in 0..TURN_MESSAGES {
             let Some(slot) = state.messages.take_due(now) else { break };
             worked = true;
             let rows = state.messages.lend_rows(slot);
-            rows.iter().for_each(|(stream, row)| self.emit_row(state, slot, stream, row, now));
+            if !self.parts.choosing.is_empty() {
+                MutexGuard::unlocked(state, || self.parts.choosing.ask_rows(rows.iter()));
+            }
+            self.parts.choosing.exchange(&mut self.parts.router);
+            for (number, (stream, row)) in (0..).zip(rows.iter()) {
+                self.emit_row(state, slot, (stream, row), number, now);
+            }
+            self.parts.choosing.exchange(&mut self.parts.router);
             state.messages.return_rows(slot, rows);
         }
         worked
     }
 
     /// New messages, as many as there is room for.
-    pub(super) fn emit_new(&mut self, state: &mut State, map: &TrackMap, now: Time, full: &mut bool) -> bool {
+    pub(super) fn emit_new(
+        &mut self,
+        state: &mut MutexGuard<'_, State>,
+        map: &TrackMap,
+        now: Time,
+        full: &mut bool,
+    ) -> bool {
         if !self.active || self.done || self.is_idle(now) {
             return false;
         }
@@ -51,7 +65,12 @@ impl SpoutTask {
         let before = state.messages.counts().read;
         let next = state.spout.next(&mut self.output, owed + claimed);
         let mut output = std::mem::take(&mut self.output);
+        if !self.parts.choosing.is_empty() {
+            MutexGuard::unlocked(state, || self.parts.choosing.ask_output(&output));
+        }
+        self.parts.choosing.exchange(&mut self.parts.router);
         self.take_output(state, &mut output, now);
+        self.parts.choosing.exchange(&mut self.parts.router);
         output.clear();
         self.output = output;
         let read = state.messages.counts().read - before;
@@ -116,13 +135,14 @@ impl SpoutTask {
     fn take_output(&mut self, state: &mut State, output: &mut SpoutOutput, now: Time) {
         for i in 0..output.len() {
             let (stream, row) = (output.streams.get(i).copied().unwrap_or(0), output.row(i));
+            let number = i as u32;
             match output.ids.get(i).copied().flatten() {
                 Some(id) if self.parts.tracking => {
                     let Some(slot) = state.messages.begin(id, now) else { continue };
                     state.messages.keep_row(slot, stream, row);
-                    self.emit_row(state, slot, stream, row, now);
+                    self.emit_row(state, slot, (stream, row), number, now);
                 }
-                id => self.emit_untracked(state, id, stream, row),
+                id => self.emit_untracked(state, id, (stream, row), number),
             }
         }
         for (id, failure) in output.refused.drain(..) {
@@ -134,11 +154,22 @@ impl SpoutTask {
 
     /// One row of a message: a tree of its own.
     #[inline]
-    fn emit_row(&mut self, state: &mut State, slot: MessageSlot, stream: u32, row: &[u8], now: Time) {
+    fn emit_row(
+        &mut self,
+        state: &mut State,
+        slot: MessageSlot,
+        (stream, row): (u32, &[u8]),
+        number: u32,
+        now: Time,
+    ) {
         let Some(root) = state.messages.open_tree(slot, now) else { return };
         let attempt = state.messages.attempt(slot);
+        if self.parts.router.keeps_paths() {
+            self.parts.router.descend(Paths::of(0, state.messages.opened(slot)));
+        }
         let rng = &mut self.rng;
         let mut draw = || edge(rng);
+        self.parts.router.number(number);
         let routed = self.parts.router.route(stream, 0, row, attempt, Source::One(root), &mut draw);
         let (xor, fault) = match routed {
             Ok((xor, _)) => (xor, None),
@@ -154,14 +185,21 @@ impl SpoutTask {
             self.begins[acker].push((root, xor));
             if let Some(fault) = fault {
                 // Told to the acker behind the registration, through the same queue.
-                self.cancels.push(root);
-                self.env.failure(&self.row_failure(&fault));
+                let failure = self.row_failure(&fault);
+                self.refused.push((root, failure));
             }
         }
     }
 
-    fn emit_untracked(&mut self, state: &mut State, id: Option<MessageId>, stream: u32, row: &[u8]) {
+    fn emit_untracked(
+        &mut self,
+        state: &mut State,
+        id: Option<MessageId>,
+        (stream, row): (u32, &[u8]),
+        number: u32,
+    ) {
         let new = state.messages.untracked(id);
+        self.parts.router.number(number);
         let rng = &mut self.rng;
         let mut draw = || edge(rng);
         if let Err(fault) = self.parts.router.route(stream, 0, row, 1, Source::None, &mut draw) {
@@ -173,15 +211,16 @@ impl SpoutTask {
     }
 
     fn row_failure(&self, fault: &RowFault) -> Failure {
-        let class = if matches!(fault, RowFault::Size { .. }) { Class::Size } else { Class::Protocol };
-        Failure {
-            class,
-            cost: Cost::Final,
-            component: self.parts.name.clone(),
-            task: 0,
-            reason: format!("the spout emitted a bad row: {fault}"),
-            output: String::new(),
-            input: None,
+        let (component, task, input) = (self.parts.name.clone(), 0, None);
+        match fault.custom() {
+            Some(GroupingFault { class, cost, reason, output }) => {
+                let (class, cost, reason, output) = (*class, *cost, reason.clone(), output.clone());
+                Failure { class, cost, component, task, reason, output, input }
+            }
+            None => {
+                let (class, reason) = (fault.class(), format!("the spout emitted a bad row: {fault}"));
+                Failure { class, cost: Cost::Final, component, task, reason, output: String::new(), input }
+            }
         }
     }
 
@@ -190,6 +229,14 @@ impl SpoutTask {
         for (list, acker) in self.begins.iter_mut().zip(map.ackers.iter()) {
             if !list.is_empty() {
                 acker.track(Track::Begin(now, std::mem::take(list)));
+            }
+        }
+    }
+
+    pub(super) fn send_refused(&mut self, map: &TrackMap) {
+        for (root, failure) in self.refused.drain(..) {
+            if let Some(acker) = map.ackers.get(map.place(root)) {
+                acker.track(Track::Fails(vec![(root, failure)]));
             }
         }
     }

@@ -4,6 +4,7 @@
 //! then deadlines, then retries, and new messages only when all that was emitted has left. Invariant: a
 //! tree is registered before its tuples leave.
 
+use super::choosing::Choosing;
 use super::crew::ledger;
 use super::diagnosis;
 use super::env::{Env, Event};
@@ -52,6 +53,8 @@ pub(crate) struct SpoutTaskParts {
     pub fields: Vec<Vec<String>>,
     /// Where its rows go.
     pub router: Router,
+    /// The custom groupings of its streams.
+    pub choosing: Choosing,
 }
 
 /// What a turn came to.
@@ -77,6 +80,8 @@ pub(crate) struct SpoutTask {
     pub(super) events: Vec<TreeEvent>,
     pub(super) news: Vec<MessageEvent>,
     pub(super) cancels: Vec<RootId>,
+    /// Trees whose first row could not be routed, for ackers.
+    pub(super) refused: Vec<(RootId, Failure)>,
     pub(super) acked: Vec<MessageId>,
     pub(super) begins: Vec<Vec<(RootId, Edge)>>,
     /// It may read, until the run comes to its end.
@@ -117,6 +122,7 @@ impl SpoutTask {
             events: vec![],
             news: vec![],
             cancels: vec![],
+            refused: vec![],
             acked: vec![],
             begins: (0..ackers).map(|_| vec![]).collect(),
             reading: true,
@@ -219,6 +225,7 @@ impl SpoutTask {
         turn.emit_due = [state.messages.next_due(), idle].into_iter().flatten().min();
         drop(state);
         self.send_begins(map, now);
+        self.send_refused(map);
         self.send_cancels(map);
         let mut batches = vec![];
         self.parts.router.take(&mut batches);

@@ -57,4 +57,14 @@ impl BoltCounters {
             bump(&self.faults[i], 1);
         }
     }
+
+    /// Counts a tuple that was failed for what was emitted anchored to it: by the class of what its grouping died of,
+    /// else as a breach of the contract. What a grouping declares is no fault.
+    pub fn breach(&self, class: Class) {
+        match class {
+            Class::Failed => {}
+            class if Self::FAULTS.contains(&class) => self.fault(class),
+            _ => self.fault(Class::Protocol),
+        }
+    }
 }

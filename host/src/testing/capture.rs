@@ -25,6 +25,10 @@ impl InstanceFactory for CaptureFactory {
         Ok(Box::new(Capture { bolt: self.bolt.create()?, captured: Arc::clone(&self.captured) }))
     }
 
+    fn describes(&self) -> bool {
+        self.bolt.describes()
+    }
+
     fn sha256(&self) -> Option<&str> {
         self.bolt.sha256()
     }

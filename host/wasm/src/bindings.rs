@@ -1,4 +1,4 @@
-//! The generated bindings of world `bolt`, and the conversions to and from the core's plain data.
+//! The generated bindings of the worlds `bolt` and `grouping`, and the conversions to and from the core's plain data.
 //!
 //! Exports are async: a call may wait in the host, under its deadline. Imports of this contract are sync
 //! and may end the call with a typed error. Nothing generated is visible outside the crate, and columns
@@ -15,6 +15,17 @@ wasmtime::component::bindgen!({
     imports: { default: trappable },
     exports: { default: async },
 });
+
+/// World `grouping`. It has `logging` in common with bolts.
+pub(crate) mod grouping {
+    wasmtime::component::bindgen!({
+        path: "../../wit",
+        world: "grouping",
+        with: { "anchorbolt:bolt/logging": super::anchorbolt::bolt::logging },
+        imports: { default: trappable },
+        exports: { default: async },
+    });
+}
 
 pub(crate) use anchorbolt::bolt::{collector, logging, metrics, types};
 pub(crate) use exports::anchorbolt::bolt::guest;

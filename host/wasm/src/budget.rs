@@ -129,6 +129,14 @@ pub(crate) fn hostcall_fuel(limits: &Limits, tuples: u32) -> usize {
     usize::try_from(call.min(limits.memory_bytes.saturating_mul(2).max(SLACK))).unwrap_or(usize::MAX)
 }
 
+/// Bytes that the answer of a grouping may lift: for each of so many rows a list of all targets, and room for texts.
+pub(crate) fn choose_fuel(rows: usize, targets: usize) -> usize {
+    const LIST: usize = 64; // a list in the host, and in the guest
+    const TASK: usize = 8;
+    const SLACK: usize = 1 << 20; // log lines, the text of an error
+    rows.saturating_mul(targets.saturating_mul(TASK).saturating_add(LIST)).saturating_add(SLACK)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

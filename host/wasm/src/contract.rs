@@ -24,6 +24,10 @@ const IMPORTS: [(&str, &[&str]); 4] = [
     ("logging", &["log"]),
     ("metrics", &["counter-add", "gauge-set", "histogram-record"]),
 ];
+/// The only interface that it has for groupings.
+const GROUPING_IMPORTS: &[&str] = &["logging"];
+/// The functions of a grouping that it calls.
+const GROUPING_EXPORTS: &[&str] = &["prepare", "choose"];
 /// The functions that it calls.
 const EXPORTS: &[&str] = &["declare", "prepare", "execute", "tick", "flush", "cleanup"];
 
@@ -52,28 +56,57 @@ impl Surface {
 
     /// Refuses another version, and what is not a bolt.
     pub(crate) fn check(&self) -> Result<(), LoadError> {
+        self.check_imports()?;
+        match self.export(GUEST) {
+            Some((version, functions)) => check_export(GUEST, EXPORTS, version, functions),
+            None if self.export(GROUPING).is_some() => Err(LoadError::IsGrouping),
+            None => Err(LoadError::NotABolt(self.lacks(GUEST))),
+        }
+    }
+
+    /// Refuses another version, and what is not a grouping.
+    pub(crate) fn check_grouping(&self) -> Result<(), LoadError> {
+        self.check_imports()?;
+        match self.export(GROUPING) {
+            Some((version, functions)) => check_export(GROUPING, GROUPING_EXPORTS, version, functions)?,
+            None if self.export(GUEST).is_some() => return Err(LoadError::IsBolt),
+            None => return Err(LoadError::NotAGrouping(self.lacks(GROUPING))),
+        }
+        let ours = self.imports.iter().filter_map(|item| Some((item, item.ours()?.0)));
+        match ours.into_iter().find(|(_, interface)| !GROUPING_IMPORTS.contains(interface)) {
+            Some((item, _)) => {
+                Err(LoadError::MissingInterface(format!("{} (a grouping has `logging` only)", item.name)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a function of the contract is imported.
+    pub(crate) fn imports(&self, interface: &str, function: &str) -> bool {
+        let ours = |item: &&Item| item.ours().is_some_and(|(name, _)| name == interface);
+        self.imports.iter().filter(ours).any(|item| item.functions.iter().any(|f| f == function))
+    }
+
+    fn check_imports(&self) -> Result<(), LoadError> {
         for item in &self.imports {
             if let Some((interface, version)) = item.ours() {
                 check_import(interface, version, &item.functions)?;
             }
         }
-        let guest = self.exports.iter().find_map(|item| match item.ours() {
-            Some((GUEST, version)) => Some((version, &item.functions)),
-            _ => None,
-        });
-        match guest {
-            Some((version, functions)) => check_guest(version, functions),
-            None => Err(self.not_a_bolt()),
-        }
+        Ok(())
     }
 
-    fn not_a_bolt(&self) -> LoadError {
-        if self.exports.iter().any(|item| matches!(item.ours(), Some((GROUPING, _)))) {
-            return LoadError::NotABolt("it is a custom grouping".into());
-        }
+    fn export(&self, interface: &str) -> Option<(&str, &[String])> {
+        self.exports.iter().find_map(|item| match item.ours() {
+            Some((name, version)) if name == interface => Some((version, &item.functions[..])),
+            _ => None,
+        })
+    }
+
+    fn lacks(&self, interface: &str) -> String {
         let names: Vec<&str> = self.exports.iter().take(5).map(|item| item.name.as_str()).collect();
         let exports = if names.is_empty() { "nothing".into() } else { names.join(", ") };
-        LoadError::NotABolt(format!("it has to export {PACKAGE}{GUEST}@{VERSION}, and exports {exports}"))
+        format!("it has to export {PACKAGE}{interface}@{VERSION}, and exports {exports}")
     }
 }
 
@@ -111,14 +144,19 @@ fn check_import(interface: &str, version: &str, functions: &[String]) -> Result<
     Err(skew(version, missing))
 }
 
-fn check_guest(version: &str, functions: &[String]) -> Result<(), LoadError> {
-    let lacking = EXPORTS.iter().find(|wanted| !functions.iter().any(|f| f == *wanted));
+fn check_export(
+    interface: &str,
+    wanted: &[&str],
+    version: &str,
+    functions: &[String],
+) -> Result<(), LoadError> {
+    let lacking = wanted.iter().find(|wanted| !functions.iter().any(|f| f == *wanted));
     if lacking.is_none() && compatible(version) {
         return Ok(());
     }
     let missing = match lacking {
-        Some(function) => format!("the plugin has no `{GUEST}.{function}`"),
-        None => format!("the plugin's `{GUEST}.declare` is of {version}"),
+        Some(function) => format!("the plugin has no `{interface}.{function}`"),
+        None => format!("the plugin's `{interface}.{}` is of {version}", wanted[0]),
     };
     Err(skew(version, missing))
 }
@@ -172,12 +210,41 @@ mod tests {
         assert!(text.contains("custom grouping"), "{text}");
     }
 
+    #[test]
+    fn a_grouping_is_no_bolt_has_its_own_exports_and_only_logs() {
+        let grouping = |functions| item("anchorbolt:bolt/grouping-guest@0.1.0", functions);
+        let check =
+            |imports: Vec<Item>, exports: Vec<Item>| match (Surface { imports, exports }).check_grouping() {
+                Ok(()) => "ok".into(),
+                Err(error) => error.to_string(),
+            };
+        let logging = item("anchorbolt:bolt/logging@0.1.0", &["log"]);
+        let clocks = item("wasi:clocks/wall-clock@0.2.6", &["now"]);
+        assert_eq!(check(vec![logging, clocks], vec![grouping(GROUPING_EXPORTS)]), "ok");
+        for interface in ["collector", "metrics"] {
+            let name = format!("anchorbolt:bolt/{interface}@0.1.0");
+            let text = check(vec![item(&name, &[])], vec![grouping(GROUPING_EXPORTS)]);
+            assert!(text.contains(&name) && text.contains("a grouping has `logging` only"), "{text}");
+        }
+        let text = check(vec![], vec![grouping(&["prepare"])]);
+        assert!(text.contains("the plugin has no `grouping-guest.choose`"), "{text}");
+        let text = check(vec![], vec![item("anchorbolt:bolt/guest@0.1.0", EXPORTS)]);
+        assert_eq!(text, "the component is a bolt, not a grouping");
+        let text = check(vec![], vec![]);
+        assert!(
+            text.contains("has to export anchorbolt:bolt/grouping-guest@0.1.0, and exports nothing"),
+            "{text}"
+        );
+    }
+
     /// The lists above against the contract's text.
     #[test]
     fn the_lists_are_the_contract() {
         let wit = include_str!("../../../wit/bolt.wit");
         assert!(wit.contains(&format!("package anchorbolt:bolt@{VERSION};")));
-        for (interface, functions) in IMPORTS.iter().copied().chain([(GUEST, EXPORTS)]) {
+        for (interface, functions) in
+            IMPORTS.iter().copied().chain([(GUEST, EXPORTS), (GROUPING, GROUPING_EXPORTS)])
+        {
             let start = wit.find(&format!("interface {interface} {{")).expect("interface");
             let body = &wit[start..start + wit[start..].find("\n}").expect("end")];
             let declared: Vec<&str> = body

@@ -44,6 +44,10 @@ impl InstanceFactory for Factory {
         Ok(Box::new(self.plugin.instantiate(self.bolt.clone())?))
     }
 
+    fn describes(&self) -> bool {
+        self.plugin.imports("collector", "describe")
+    }
+
     fn sha256(&self) -> Option<&str> {
         Some(self.plugin.sha256())
     }

@@ -48,6 +48,15 @@ pub enum LoadError {
     /// A component, but no bolt.
     #[error("the component is not a bolt: {0}")]
     NotABolt(String),
+    /// A custom grouping, where a bolt is needed.
+    #[error("the component is a custom grouping, not a bolt")]
+    IsGrouping,
+    /// A bolt, where a custom grouping is needed.
+    #[error("the component is a bolt, not a grouping")]
+    IsBolt,
+    /// A component, but no custom grouping.
+    #[error("the component is not a grouping: {0}")]
+    NotAGrouping(String),
     /// Built against another version of the contract.
     #[error(
         "the plugin is built for anchorbolt:bolt@{wanted} and this host offers {offered}: {missing}; build it with \

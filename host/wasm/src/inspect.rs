@@ -16,19 +16,23 @@ pub struct Inspection {
     pub imports: Vec<(String, Vec<String>)>,
     /// Interfaces it has, with their functions.
     pub exports: Vec<(String, Vec<String>)>,
-    /// What it says of itself; an error when it could not be asked with this configuration.
-    pub declaration: Result<Declaration, CallError>,
+    /// Which of the contract's worlds it is of.
+    pub kind: Kind,
+}
+
+/// What a plugin is.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A bolt, and what it says of itself; an error when it could not be asked with this configuration.
+    Bolt(Result<Declaration, CallError>),
+    /// A custom grouping. What it makes of its configuration depends on the edge.
+    Grouping,
 }
 
 impl Inspection {
-    pub(crate) fn new(
-        surface: &Surface,
-        bytes: u64,
-        sha256: &str,
-        declaration: Result<Declaration, CallError>,
-    ) -> Inspection {
+    pub(crate) fn new(surface: &Surface, bytes: u64, sha256: &str, kind: Kind) -> Inspection {
         let list = |items: &[Item]| items.iter().map(|i| (i.name.clone(), i.functions.clone())).collect();
         let (imports, exports) = (list(&surface.imports), list(&surface.exports));
-        Inspection { bytes, sha256: sha256.to_owned(), imports, exports, declaration }
+        Inspection { bytes, sha256: sha256.to_owned(), imports, exports, kind }
     }
 }

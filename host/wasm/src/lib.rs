@@ -1,11 +1,11 @@
 //! Runs bolts as WebAssembly components: the only importer of wasmtime.
 //!
-//! What comes in: files of world `bolt` and the settings of a manifest. What goes out: the ports
-//! [`anchorbolt_core::port::InstanceFactory`] and [`anchorbolt_core::port::Instance`]. The invariant:
+//! What comes in: files of the worlds `bolt` and `grouping`, and the settings of a manifest. What goes out: the ports
+//! [`anchorbolt_core::port::InstanceFactory`] and [`anchorbolt_core::port::GroupingFactory`]. The invariant:
 //! whatever a guest does, its call ends by the deadline, within its limits, as one of success, a declared
 //! failure, or a death with a class and a text; the host goes on.
 //!
-//! Which part may use which, in arrows: `factory -> instance -> plugin -> engine`, `engine -> cache,
+//! Which part may use which, in arrows: `factory -> plugin -> instance -> engine`, `grouping -> plugin, instance`, `engine -> cache,
 //! compile, imports, shadow`, `imports, instance, shadow -> state`, `state -> limits, deadline, output, wasi`,
 //! `shadow, wasi -> refusal`, `cache, compile, engine -> trusted` (the one `unsafe`), everyone -> `text`, `death`,
 //! `settings`.
@@ -20,6 +20,7 @@ mod death;
 mod engine;
 mod events;
 mod factory;
+mod grouping;
 mod image;
 mod imports;
 mod inspect;
@@ -41,8 +42,9 @@ pub use compile::{ChildProcess, CompileError, Compiler, InProcess, compile_child
 pub use engine::{Engine, EngineError, EngineOptions};
 pub use events::{GuestEvents, Level, Metric, Printed, Silent};
 pub use factory::Factory;
+pub use grouping::{GroupingMaker, GroupingPlugin};
 pub use image::{LoadError, PLUGIN_BYTES_MAX};
-pub use inspect::Inspection;
+pub use inspect::{Inspection, Kind};
 pub use plugin::Plugin;
 pub use settings::Settings;
 pub use wasi::{GrantError, raise_descriptor_limit};

@@ -8,8 +8,8 @@ use crate::contract::Surface;
 use crate::engine::Engine;
 use crate::events::{Events, Silent};
 use crate::image::{self, LoadError};
-use crate::inspect::Inspection;
-use crate::instance::Guest;
+use crate::inspect::{Inspection, Kind};
+use crate::instance::BoltGuest;
 use crate::limits::{MEMORIES_MAX, TABLES_MAX};
 use crate::settings::Settings;
 use crate::state::{Bolt, State};
@@ -17,7 +17,7 @@ use crate::wasi::Grants;
 use anchorbolt_core::port::{CallError, Declaration};
 use std::path::Path;
 use std::sync::Arc;
-use wasmtime::component::Component;
+use wasmtime::component::{Component, InstancePre};
 
 /// A plugin that may be run. Cheap to clone.
 #[derive(Clone)]
@@ -39,16 +39,14 @@ impl Plugin {
 
     /// As [`Plugin::load`], with the file's bytes.
     pub fn from_bytes(engine: &Engine, wasm: &[u8]) -> Result<Plugin, LoadError> {
-        image::check(wasm)?;
-        let sha256 = image::sha256(wasm);
-        let component = engine.component(wasm, &sha256)?;
-        let surface = Surface::of(&component, engine.wasmtime());
-        surface.check()?;
-        check_resources(&component)?;
-        let linked = engine.linker().instantiate_pre(&component).map_err(|e| not_linked(&e))?;
+        let Checked { linked, surface, sha256, bytes } = Checked::new(engine, wasm, Surface::check)?;
         let pre = BoltPre::new(linked).map_err(|e| LoadError::NotABolt(format!("{:#}", e)))?;
-        let (engine, sha256, bytes) = (engine.clone(), image::hex(&sha256), wasm.len() as u64);
-        Ok(Plugin(Arc::new(Inner { engine, pre, surface, sha256, bytes })))
+        Ok(Plugin(Arc::new(Inner { engine: engine.clone(), pre, surface, sha256, bytes })))
+    }
+
+    /// Whether it may call this function of the contract.
+    pub(crate) fn imports(&self, interface: &str, function: &str) -> bool {
+        self.0.surface.imports(interface, function)
     }
 
     /// sha256 of the file, in hex.
@@ -70,19 +68,39 @@ impl Plugin {
 
     /// What the file is and what the plugin says of itself.
     pub fn inspect(&self, settings: &Settings) -> Inspection {
-        Inspection::new(&self.0.surface, self.0.bytes, &self.0.sha256, self.declare(settings))
+        let what = Kind::Bolt(self.declare(settings));
+        Inspection::new(&self.0.surface, self.0.bytes, &self.0.sha256, what)
     }
 
-    pub(crate) fn engine(&self) -> &Engine {
-        &self.0.engine
+    pub(crate) fn instantiate(&self, bolt: Arc<Bolt>) -> Result<BoltGuest, CallError> {
+        BoltGuest::new(&self.0.engine, &self.0.pre, bolt)
     }
+}
 
-    pub(crate) fn pre(&self) -> &BoltPre<State> {
-        &self.0.pre
-    }
+/// A component that was checked, compiled and linked, of whatever world.
+pub(crate) struct Checked {
+    pub(crate) linked: InstancePre<State>,
+    pub(crate) surface: Surface,
+    /// In hex.
+    pub(crate) sha256: String,
+    pub(crate) bytes: u64,
+}
 
-    pub(crate) fn instantiate(&self, bolt: Arc<Bolt>) -> Result<Guest, CallError> {
-        Guest::new(self, bolt)
+impl Checked {
+    /// Checks these bytes; `is` says whether they are of the world that is wanted.
+    pub(crate) fn new(
+        engine: &Engine,
+        wasm: &[u8],
+        is: impl FnOnce(&Surface) -> Result<(), LoadError>,
+    ) -> Result<Checked, LoadError> {
+        image::check(wasm)?;
+        let sha256 = image::sha256(wasm);
+        let component = engine.component(wasm, &sha256)?;
+        let surface = Surface::of(&component, engine.wasmtime());
+        is(&surface)?;
+        check_resources(&component)?;
+        let linked = engine.linker().instantiate_pre(&component).map_err(|e| not_linked(&e))?;
+        Ok(Checked { linked, surface, sha256: image::hex(&sha256), bytes: wasm.len() as u64 })
     }
 }
 

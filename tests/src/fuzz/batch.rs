@@ -16,7 +16,7 @@ use anchorbolt_core::ids::{RootId, Time};
 use anchorbolt_core::manifest::{Text, parse};
 use anchorbolt_core::oplog::held::Held;
 use anchorbolt_core::oplog::{Applier, Effects};
-use anchorbolt_core::plan::{Grouping, Plan, plan};
+use anchorbolt_core::plan::{Plan, plan};
 use anchorbolt_core::port::Declaration;
 use fastrand::Rng;
 use slow::{Copy, Settled, Slow};
@@ -73,38 +73,26 @@ fn planned() -> &'static Plan {
             ("a", 3, "", "\"shuffle\""),
             ("b", 5, "", "{ fields = [\"x\"] }"),
             ("c", 2, "", "\"all\""),
-            ("d", 3, "stream = \"named\", ", "\"shuffle\""),
-            ("e", 2, "stream = \"named\", ", "\"shuffle\""),
+            ("d", 3, "stream = \"named\", ", "\"direct\""),
+            ("e", 2, "stream = \"named\", ", "\"direct\""),
             ("f", 4, "stream = \"two\", ", "{ fields = [\"k\", \"v\"] }"),
             ("g", 2, "stream = \"two\", ", "\"global\""),
+            ("h", 3, "stream = \"two\", ", "{ partial-key = [\"k\"] }"),
         ];
         for (name, tasks, stream, grouping) in takers {
+            // Not the first input of all: who gets a row over which is to be seen.
+            let other = if name == "e" { "{ from = \"source\", grouping = \"shuffle\" }, " } else { "" };
             text += &format!(
-                "[bolts.{name}]\nplugin = \"w\"\ntasks = {tasks}\ninputs = [{{ from = \"work\", {stream}grouping = {grouping} }}]\n"
+                "[bolts.{name}]\nplugin = \"w\"\ntasks = {tasks}\ninputs = [{other}{{ from = \"work\", {stream}grouping = {grouping} }}]\n"
             );
         }
         let parsed = parse(&Text { name: "t", text: &text, sets: &[], lookup: &|_| None });
-        let work = Declaration::fields(["x"]).stream("two", ["k", "v"]).stream("named", ["x"]);
+        let work = Declaration::fields(["x"]).stream("two", ["k", "v"]).direct_stream("named", ["x"]);
         let mut declarations = BTreeMap::from([("work".to_owned(), work)]);
         declarations.extend(takers.map(|(name, ..)| (name.to_owned(), Declaration::default())));
         let planned = plan(&parsed.manifest, &declarations);
-        let mut plan =
-            planned.plan.unwrap_or_else(|| panic!("{:?} {:?}", parsed.diagnostics, planned.diagnostics));
-        name_receivers(&mut plan);
-        plan
+        planned.plan.unwrap_or_else(|| panic!("{:?} {:?}", parsed.diagnostics, planned.diagnostics))
     })
-}
-
-/// Makes the stream `named` direct: the router knows such streams, manifests do not yet.
-fn name_receivers(plan: &mut Plan) {
-    let mut direct: Vec<usize> = vec![];
-    for output in plan.components.iter_mut().flat_map(|component| &mut component.outputs) {
-        if output.name == "named" {
-            output.direct = true;
-            direct.extend(&output.consumers);
-        }
-    }
-    direct.into_iter().for_each(|edge| plan.edges[edge].grouping = Grouping::Direct);
 }
 
 fn check(input: &[u8]) -> Result<Shape, String> {
@@ -132,7 +120,7 @@ fn call(
 ) -> Result<Shape, String> {
     let tuples = case::begin(bytes, held, slow);
     router.mark();
-    let turns = slow.turns.clone();
+    let (turns, used) = (slow.turns.clone(), slow.used.clone());
     let log = case::log(bytes, router, slow)?;
     let ops: Vec<_> = log.iter().map(std::mem::discriminant).collect();
     let shown = || format!("{log:?}");
@@ -165,7 +153,7 @@ fn call(
     // The instance is dead: what it held is gone on both sides.
     held.take_window();
     held.take_kept();
-    slow.turns = turns;
+    (slow.turns, slow.used) = (turns, used);
     slow.tuples.clear();
     Ok(shape((ops.last().copied(), result.err().map(|violation| super::kind(&violation.0)))))
 }

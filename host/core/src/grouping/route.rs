@@ -1,5 +1,6 @@
 //! One edge as its emitting task sees it: who may receive, and whose turn it is.
 
+use super::partial::PartialKey;
 use crate::ids::TaskId;
 use crate::plan::Grouping;
 use std::ops::Range;
@@ -10,14 +11,18 @@ enum Pick {
     /// Round robin: each producer's counts differ by at most one (Storm's ShuffleGrouping draws from a
     /// shuffled list for the same promise).
     Turn(u32),
-    /// By the canonical hash of these fields, floor modulo.
-    Key(Vec<usize>),
+    /// By the canonical hash of the key, floor modulo.
+    Key,
     /// Every task.
     All,
     /// The lowest task id.
     First,
     /// The task that the emitter names.
     Direct,
+    /// The less used one of two candidates by the hash of the key.
+    Partial(Box<PartialKey>),
+    /// Those that a plugin chose; its place among those of the stream.
+    Custom(u32),
 }
 
 /// The receivers of one row on one edge.
@@ -27,7 +32,8 @@ pub enum Picked {
     One(u32),
     /// Every task of the consumer.
     All,
-    /// The emission names no receiver, or one that is not the consumer's: nobody.
+    /// Nobody: the emission names no receiver, or one that is not the consumer's. So it is where a plugin chooses, too:
+    /// those who it chose come from the router's choices.
     Nobody,
 }
 
@@ -35,6 +41,8 @@ pub enum Picked {
 #[derive(Clone, Debug)]
 pub struct Route {
     pick: Pick,
+    /// The fields whose hash is asked for.
+    key: Option<Vec<usize>>,
     tasks: Range<TaskId>,
     /// The index in the consumer's inputs.
     pub input: u32,
@@ -44,29 +52,54 @@ impl Route {
     /// A route; `turn` is where round robin starts, so that producers don't all begin with one task.
     pub fn new(grouping: &Grouping, tasks: Range<TaskId>, input: u32, turn: u32) -> Route {
         let pick = match grouping {
-            Grouping::Fields(fields) => Pick::Key(fields.clone()),
+            Grouping::Fields(_) => Pick::Key,
             Grouping::All => Pick::All,
             Grouping::Global => Pick::First,
             Grouping::Direct => Pick::Direct,
-            // One process: local-or-shuffle is shuffle. The plan refuses what has no arm of its own here.
-            _ => Pick::Turn(turn % (tasks.end - tasks.start).max(1)),
+            Grouping::PartialKey(_) => Pick::Partial(Box::new(PartialKey::new(tasks.end - tasks.start))),
+            Grouping::Plugin { .. } => Pick::Custom(0),
+            // One process: local-or-shuffle is shuffle.
+            Grouping::Shuffle | Grouping::None | Grouping::LocalOrShuffle => {
+                Pick::Turn(turn % (tasks.end - tasks.start).max(1))
+            }
         };
-        Route { pick, tasks, input }
+        let key = match grouping {
+            Grouping::Fields(fields) | Grouping::PartialKey(fields) => Some(fields.clone()),
+            _ => None,
+        };
+        Route { pick, key, tasks, input }
+    }
+
+    /// Gives a custom grouping its place among those of its stream; the next one's comes back.
+    pub(super) fn place(&mut self, next: u32) -> u32 {
+        match &mut self.pick {
+            Pick::Custom(place) => {
+                *place = next;
+                next + 1
+            }
+            _ => next,
+        }
     }
 
     /// The fields whose hash picks the receiver.
     #[inline]
     pub fn key(&self) -> Option<&[usize]> {
-        match &self.pick {
-            Pick::Key(fields) => Some(fields),
-            _ => None,
-        }
+        self.key.as_deref()
     }
 
     /// Whether the emitter names the receiver.
     #[inline]
     pub fn direct(&self) -> bool {
         matches!(self.pick, Pick::Direct)
+    }
+
+    /// The place of a custom grouping among those of its stream.
+    #[inline]
+    pub(super) fn custom(&self) -> Option<u32> {
+        match self.pick {
+            Pick::Custom(place) => Some(place),
+            _ => None,
+        }
     }
 
     /// Whether every task of the consumer receives.
@@ -91,27 +124,34 @@ impl Route {
                 *turn = if now + 1 >= n { 0 } else { now + 1 };
                 Picked::One(now)
             }
-            Pick::Key(_) if n == 1 => Picked::One(0),
-            Pick::Key(_) => Picked::One((hash % u64::from(n)) as u32),
+            Pick::Key if n == 1 => Picked::One(0),
+            Pick::Key => Picked::One((hash % u64::from(n)) as u32),
             Pick::All => Picked::All,
             Pick::First => Picked::One(0),
             Pick::Direct if self.tasks.contains(&target) => Picked::One(target - self.tasks.start),
-            Pick::Direct => Picked::Nobody,
+            Pick::Partial(counts) => Picked::One(counts.pick(hash)),
+            Pick::Direct | Pick::Custom(_) => Picked::Nobody,
         }
     }
 
-    /// The state that a discarded call must give back.
-    pub fn turn(&self) -> u32 {
-        match self.pick {
-            Pick::Turn(turn) => turn,
+    /// Remembers the state that a discarded call must give back; whose turn it is comes out.
+    pub fn mark(&mut self) -> u32 {
+        match &mut self.pick {
+            Pick::Turn(turn) => *turn,
+            Pick::Partial(counts) => {
+                counts.mark();
+                0
+            }
             _ => 0,
         }
     }
 
-    /// Gives it back.
-    pub fn set_turn(&mut self, turn: u32) {
-        if let Pick::Turn(t) = &mut self.pick {
-            *t = turn;
+    /// Gives the state back that it had at the mark.
+    pub fn discard(&mut self, turn: u32) {
+        match &mut self.pick {
+            Pick::Turn(t) => *t = turn,
+            Pick::Partial(counts) => counts.discard(),
+            _ => {}
         }
     }
 }

@@ -3,6 +3,8 @@
 //! A code never changes its meaning and is never used again. AB1xx: the text and its values. AB2xx: what
 //! one component or the topology says. AB3xx: how components fit together. AB4xx: a plugin does not load
 //! (found by the host, which is where their tests are).
+//!
+//! No longer used: AB308 (a grouping that a version did not have yet).
 
 /// One code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +72,6 @@ codes! {
     NOT_DIRECT = "AB305", "a direct grouping on a stream that is not declared direct";
     NEEDS_DIRECT = "AB306", "another grouping than direct on a direct stream";
     DUPLICATE_INPUT = "AB307", "the same input twice";
-    LATER_GROUPING = "AB308", "a grouping that this version does not have yet";
     BAD_STREAM_NAME = "AB309", "a component declares a stream under a name that is not allowed";
     BAD_FIELD_NAME = "AB310", "a component declares a field under a name that is not allowed";
     REPEATED_DECLARATION = "AB311", "a component declares a stream or field twice";
@@ -84,9 +85,9 @@ codes! {
     PLUGIN_DAMAGED = "AB404", "the plugin's file is truncated, damaged or not WebAssembly";
     PLUGIN_VERSION = "AB405", "the plugin was built against another version of the bolt interface";
     PLUGIN_INTERFACE = "AB406", "the plugin needs an interface that the host does not have";
-    PLUGIN_NOT_A_BOLT = "AB407", "the plugin's component does not export the bolt interface";
+    PLUGIN_NOT_A_BOLT = "AB407", "the plugin's component is not what is needed: a bolt, or a grouping";
     PLUGIN_SHA256 = "AB408", "the plugin's file does not have the `sha256` of the manifest";
-    PLUGIN_DECLARE = "AB409", "the plugin refuses its configuration, or dies while it declares itself";
+    PLUGIN_DECLARE = "AB409", "the plugin refuses its configuration, or dies while it declares itself or prepares to group";
     PLUGIN_LIMITS = "AB410", "the plugin needs more than its limits allow before it runs";
 }
 

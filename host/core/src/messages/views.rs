@@ -22,6 +22,12 @@ impl Messages {
         self.table.get(m).map_or(0, |message| message.attempt)
     }
 
+    /// How many trees the current attempt has opened: the ordinal of its latest row.
+    #[inline]
+    pub fn opened(&self, m: MessageSlot) -> u32 {
+        self.table.get(m).map_or(0, |message| message.opened)
+    }
+
     /// The rows that are kept of the message, each with its stream.
     pub fn rows(&self, m: MessageSlot) -> impl Iterator<Item = (u32, &[u8])> {
         self.table.get(m).into_iter().flat_map(|message| message.rows.iter())

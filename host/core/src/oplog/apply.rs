@@ -10,7 +10,7 @@ use super::held::{Entry, Found, Held};
 use crate::batch::Lineage;
 use crate::failure::{Class, Cost, FailedInput, Failure};
 use crate::grouping::{Anchor, Router, RowFault, Source};
-use crate::ids::{Edge, TaskId};
+use crate::ids::{Edge, Path, Paths, TaskId};
 use crate::port::{Emissions, FailKind, Op, Tuples};
 
 /// A breach of the contract that can't be blamed on a tuple. It costs the call.
@@ -53,11 +53,18 @@ impl Applier {
         effects: &mut Effects,
         draw: &mut impl FnMut() -> Edge,
     ) -> Result<(), Violation> {
+        // The number of the next emission, as custom groupings were asked.
+        let mut number = 0;
         for op in log.drain(..) {
             let mut ends = Ends { held, effects, tuples };
             match op {
-                Op::Emit(e) => self.emit(&e, None, &mut ends, router, draw)?,
-                Op::EmitPlaced(e, placed) => self.emit(&e, Some(&placed), &mut ends, router, draw)?,
+                Op::Emit(e) => {
+                    self.emit(&e, Given::Number(number), &mut ends, router, draw)?;
+                    number += e.streams.len() as u32;
+                }
+                Op::EmitPlaced(e, placed) => {
+                    self.emit(&e, Given::Places(&placed), &mut ends, router, draw)?
+                }
                 Op::Ack(ids) => ack(&ids, held, effects)?,
                 Op::Fail(list) => self.fail(list, &mut ends)?,
                 Op::ResetTimeout(ids) => reset(&ids, held, effects)?,
@@ -77,7 +84,7 @@ impl Applier {
     fn emit(
         &self,
         e: &Emissions,
-        placed: Option<&[Vec<TaskId>]>,
+        given: Given<'_>,
         ends: &mut Ends<'_>,
         router: &mut Router,
         draw: &mut impl FnMut() -> Edge,
@@ -90,9 +97,12 @@ impl Applier {
                 continue;
             }
             let target = e.targets.get(i).copied().unwrap_or(0);
-            let to = match placed {
-                Some(list) => To::Placed(list.get(i).map_or(&[], |l| &l[..])),
-                None => To::Grouping(target),
+            let to = match given {
+                Given::Places(list) => To::Placed(list.get(i).map_or(&[], |l| &l[..])),
+                Given::Number(first) => {
+                    router.number(first + i as u32);
+                    To::Grouping(target)
+                }
             };
             let result = match anchors {
                 [one] => emit_from_one(*one, stream, to, row, ends.held, router, draw)?,
@@ -110,6 +120,7 @@ impl Applier {
     }
 
     /// Fails the anchors of a bad emission.
+    #[cold]
     fn blame(
         &self,
         i: usize,
@@ -117,15 +128,23 @@ impl Applier {
         fault: &RowFault,
         ends: &mut Ends<'_>,
     ) -> Result<(), Violation> {
-        if anchors.is_empty() {
+        let custom = fault.custom();
+        if anchors.is_empty() && custom.is_none() {
             return Err(Violation(format!("emission {i}: {fault}")));
         }
-        let class = if matches!(fault, RowFault::Size { .. }) { Class::Size } else { Class::Protocol };
+        // Without the index: the like of it are counted together.
+        let cost = custom.map_or(Cost::Fault, |custom| custom.cost);
+        let mut failure = self.failure(fault.class(), cost, fault.to_string());
+        failure.output = custom.map_or_else(String::new, |custom| custom.output.clone());
+        if anchors.is_empty() {
+            // No fault of the bolt's, and nobody to replay it.
+            failure.reason += " (the emission has no anchor: it is lost)";
+            ends.effects.breaches.push(failure);
+            return Ok(());
+        }
         for &handle in anchors {
-            // Without the index: the like of it are counted together.
-            let failure = self.failure(class, Cost::Fault, fault.to_string());
             if self.fail_one(handle, failure.clone(), ends) {
-                ends.effects.breaches.push(failure);
+                ends.effects.breaches.push(failure.clone());
                 ends.effects.blamed.push(handle);
             }
         }
@@ -167,6 +186,15 @@ impl Applier {
     }
 }
 
+/// What is known beforehand of where the emissions of one entry go.
+#[derive(Clone, Copy)]
+enum Given<'a> {
+    /// The number of the first, by which the router knows what custom groupings chose.
+    Number(u32),
+    /// What the groupings picked for each during the call.
+    Places(&'a [Vec<TaskId>]),
+}
+
 /// Where an emission goes.
 #[derive(Clone, Copy)]
 enum To<'a> {
@@ -192,6 +220,9 @@ fn emit_from_one(
     let Found::Live(entry) = held.find(handle) else {
         return emit_from_many(&[handle], stream, to, row, held, router, draw);
     };
+    if router.keeps_paths() {
+        router.descend(Paths::of(entry.path, entry.emitted));
+    }
     entry.emitted = entry.emitted.wrapping_add(1);
     let attempt = entry.attempt;
     if let (Lineage::One(root, _), To::Grouping(target)) = (&entry.lineage, to) {
@@ -222,14 +253,14 @@ fn emit_from_many(
     if handles.is_empty() {
         return Ok(send(router, stream, to, row, 1, Source::None, draw));
     }
-    let mut parents: Vec<(u32, Lineage, Edge)> = Vec::with_capacity(handles.len());
+    let mut parents: Vec<(u32, Lineage, (Path, u32))> = Vec::with_capacity(handles.len());
     let (mut attempt, mut settled) = (1, None);
     for &handle in handles {
         match held.find(handle) {
             Found::Live(entry) => {
-                entry.emitted = entry.emitted.wrapping_add(1);
                 attempt = attempt.max(entry.attempt);
-                parents.push((handle, entry.lineage.clone(), 0));
+                parents.push((handle, entry.lineage.clone(), (entry.path, entry.emitted)));
+                entry.emitted = entry.emitted.wrapping_add(1);
             }
             Found::Settled => settled = Some(handle),
             Found::Unknown => return Err(unknown("emit", handle)),
@@ -239,7 +270,8 @@ fn emit_from_many(
         return Err(Violation(format!("emit: anchored to tuple {handle}, which was settled before")));
     }
     let mut anchors: Vec<Anchor<'_>> =
-        parents.iter().map(|(_, lineage, children)| Anchor { lineage, children: *children }).collect();
+        parents.iter().map(|(_, lineage, _)| Anchor { lineage, children: 0 }).collect();
+    router.descend(Paths::of_many(parents.iter().map(|(.., place)| *place)));
     let routed = send(router, stream, to, row, attempt, Source::Anchors(&mut anchors), draw);
     let children: Vec<Edge> = anchors.iter().map(|a| a.children).collect();
     for ((handle, ..), xor) in parents.iter().zip(children) {

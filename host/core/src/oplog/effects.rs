@@ -27,7 +27,8 @@ pub struct Effects {
     pub acked: u64,
     /// Tuples failed.
     pub failed: u64,
-    /// Of those, the ones that a bad emission was anchored to: one failure each.
+    /// Of those, the ones that a bad emission was anchored to, one failure each; and unanchored emissions that a custom
+    /// grouping lost.
     pub breaches: Vec<Failure>,
     /// Settlements of tuples that were settled before: ignored.
     pub repeated: u64,

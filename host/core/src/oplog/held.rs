@@ -6,7 +6,7 @@
 //! that is live is given out again.
 
 use crate::batch::Lineage;
-use crate::ids::{Edge, RootId, TaskId, Time};
+use crate::ids::{Edge, Path, RootId, TaskId, Time};
 use hashbrown::HashMap;
 
 /// What became of a tuple.
@@ -33,6 +33,8 @@ pub struct Entry {
     pub source: TaskId,
     /// The input it came over.
     pub input: u32,
+    /// Which of its message's tuples it is.
+    pub path: Path,
     /// How many emissions were anchored to it: the ordinals of its children.
     pub emitted: u32,
 }
@@ -100,10 +102,10 @@ impl Held {
 
     /// Adds the next tuple of the call.
     #[inline]
-    pub fn push(&mut self, lineage: Lineage, attempt: u32, source: TaskId, input: u32) {
+    pub fn push(&mut self, lineage: Lineage, path: Path, attempt: u32, source: TaskId, input: u32) {
         let state = State::Open;
         self.next = self.next.wrapping_add(1);
-        self.window.push(Entry { lineage, children: 0, state, attempt, source, input, emitted: 0 });
+        self.window.push(Entry { lineage, children: 0, state, attempt, source, input, path, emitted: 0 });
     }
 
     /// The first of `n` handles in a row that nothing live has.
@@ -249,7 +251,7 @@ mod tests {
 
     fn call(held: &mut Held, n: u32) -> u32 {
         let base = held.begin(n, Time(5));
-        (0..n).for_each(|i| held.push(Lineage::One(RootId::new(0, i, 1), 9), 1, 1, 0));
+        (0..n).for_each(|i| held.push(Lineage::One(RootId::new(0, i, 1), 9), 0, 1, 1, 0));
         base
     }
 

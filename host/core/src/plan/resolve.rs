@@ -95,7 +95,6 @@ fn link(
     input: &Input,
     out: &mut Vec<Diagnostic>,
 ) -> Option<Link> {
-    let supported = input.grouping.as_ref().is_some_and(|grouping| supported(grouping, out));
     let Some(part) = parts.get(&*input.from.value) else {
         // With components lost, this one may be among them.
         if !manifest.incomplete {
@@ -113,25 +112,7 @@ fn link(
     let direct = check_direct(stream, written, input, out);
     let grouping = grouping(stream, written, input, out)?;
     let from = parts.keys().position(|name| *name == input.from.value)?;
-    (supported && direct).then_some(Link { from, output, grouping })
-}
-
-/// **Groupings of later versions.** The one place that refuses them: all else here and in the manifest
-/// handles them already.
-fn supported(grouping: &Spanned<manifest::Grouping>, out: &mut Vec<Diagnostic>) -> bool {
-    let name = match grouping.value {
-        manifest::Grouping::Direct => "direct",
-        manifest::Grouping::PartialKey(_) => "partial-key",
-        manifest::Grouping::Plugin { .. } => "plugin",
-        _ => return true,
-    };
-    let message = format!("the grouping `{name}` is not supported in this version");
-    out.push(
-        Diagnostic::error(codes::LATER_GROUPING, grouping.span, message).help(
-            "use \"shuffle\", \"all\", \"global\", \"none\", \"local-or-shuffle\" or `{ fields = [..] }`",
-        ),
-    );
-    false
+    direct.then_some(Link { from, output, grouping })
 }
 
 fn unknown_component(parts: &Parts<'_>, bolt: &str, input: &Input) -> Diagnostic {

@@ -35,9 +35,28 @@ impl Declaration {
 
     /// Adds a stream.
     #[must_use]
-    pub fn stream<S: Into<String>>(mut self, name: &str, fields: impl IntoIterator<Item = S>) -> Declaration {
+    pub fn stream<S: Into<String>>(self, name: &str, fields: impl IntoIterator<Item = S>) -> Declaration {
+        self.add(name, fields, false)
+    }
+
+    /// Adds a stream whose emissions each name the task they go to.
+    #[must_use]
+    pub fn direct_stream<S: Into<String>>(
+        self,
+        name: &str,
+        fields: impl IntoIterator<Item = S>,
+    ) -> Declaration {
+        self.add(name, fields, true)
+    }
+
+    fn add<S: Into<String>>(
+        mut self,
+        name: &str,
+        fields: impl IntoIterator<Item = S>,
+        direct: bool,
+    ) -> Declaration {
         let fields = fields.into_iter().map(Into::into).collect();
-        self.outputs.push(StreamDeclaration { name: name.to_owned(), fields, direct: false });
+        self.outputs.push(StreamDeclaration { name: name.to_owned(), fields, direct });
         self
     }
 }

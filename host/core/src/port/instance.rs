@@ -30,6 +30,11 @@ pub trait InstanceFactory: Send + Sync {
     fn declaration(&self) -> &Declaration;
     /// A fresh instance, not yet prepared.
     fn create(&self) -> Result<Box<dyn Instance>, CallError>;
+    /// Whether its instances may call [`describe`](super::CallServices::describe). Where none of a topology may, tuples
+    /// carry no paths, and an identity is no more than the message id.
+    fn describes(&self) -> bool {
+        true
+    }
     /// sha256 of the plugin in hex; none for a native bolt.
     fn sha256(&self) -> Option<&str> {
         None

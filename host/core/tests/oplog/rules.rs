@@ -27,8 +27,8 @@ fn apply(log: Vec<Op>) -> (Result<(), Violation>, Effects, Held) {
     let mut router = Router::new(&plan, bolt, 0, 64);
     let mut held = Held::default();
     held.begin(2, Time(0));
-    held.push(Lineage::One(root(0), 7), 1, 1, 0);
-    held.push(Lineage::One(root(1), 8), 1, 1, 0);
+    held.push(Lineage::One(root(0), 7), 0, 1, 1, 0);
+    held.push(Lineage::One(root(1), 8), 0, 1, 1, 0);
     let (mut effects, mut edge) = (Effects::default(), 100);
     let streams = vec!["source/default".to_owned()];
     let applier = Applier { component: "work".to_owned(), task: 2, streams };

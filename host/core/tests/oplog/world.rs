@@ -153,7 +153,7 @@ impl World {
         for (batch, tuples) in &mut batches {
             for (i, tuple) in tuples.iter().enumerate() {
                 let input = batch.inputs.iter().find(|(_, end)| *end as usize > i).unwrap().0;
-                self.held.push(batch.take_lineage(i), batch.attempt(i), batch.source, input);
+                self.held.push(batch.take_lineage(i), batch.path(i), batch.attempt(i), batch.source, input);
                 self.live.push((handle, *tuple));
                 handle += 1;
             }

@@ -4,7 +4,7 @@ use crate::raw::bolt;
 use crate::support::*;
 use anchorbolt_core::failure::Class;
 use anchorbolt_wasm::{
-    ChildProcess, CompileError, Compiler, Engine, EngineOptions, InProcess, LoadError, Plugin,
+    ChildProcess, CompileError, Compiler, Engine, EngineOptions, InProcess, Kind, LoadError, Plugin,
 };
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -113,7 +113,8 @@ fn inspect_shows_the_plugin() {
     assert_eq!((shown.bytes, shown.sha256.len()), (probe_bytes().len() as u64, 64));
     assert!(shown.exports.iter().any(|(name, f)| name == "anchorbolt:bolt/guest@0.1.0" && f.len() == 6));
     assert!(shown.imports.iter().any(|(name, _)| name == "anchorbolt:bolt/collector@0.1.0"));
-    assert_eq!(shown.declaration.unwrap().outputs.len(), 1);
+    let Kind::Bolt(Ok(declaration)) = shown.kind else { panic!("{:?}", shown.kind) };
+    assert_eq!(declaration.outputs.len(), 1);
 }
 
 /// Counts how often code is really compiled.

@@ -43,7 +43,7 @@ pub(super) fn begin(bytes: &mut Bytes<'_>, held: &mut Held, slow: &mut Slow<'_>)
         }
         let attempt = 1 + bytes.below(2) as u32;
         slow.push(handle, Tuple { lineage: lineage.iter().collect(), attempt, children: 0, live: true });
-        held.push(lineage, attempt, 1, 0);
+        held.push(lineage, 0, attempt, 1, 0);
         tuples.ids.push(handle);
         tuples.data.extend(ROWS[0]);
         tuples.offsets.push(tuples.data.len() as u32);

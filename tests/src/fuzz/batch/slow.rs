@@ -7,6 +7,7 @@
 use super::super::model;
 use super::{INDEX, ROW_BYTES_MAX};
 use anchorbolt_core::failure::{Class, Cost};
+use anchorbolt_core::grouping::candidates;
 use anchorbolt_core::ids::RootId;
 use anchorbolt_core::plan::{Grouping, Plan};
 use anchorbolt_core::port::{Emissions, FailKind, Op};
@@ -65,6 +66,8 @@ pub(super) struct Slow<'p> {
     wrapped: bool,
     /// Whose turn it is, for each edge of the plan.
     pub(super) turns: BTreeMap<usize, u32>,
+    /// How often each task was picked by a partial key, for each edge and task.
+    pub(super) used: BTreeMap<(usize, u32), u64>,
     pub(super) edge: u64,
 }
 
@@ -80,7 +83,17 @@ enum Handle {
 impl<'p> Slow<'p> {
     pub(super) fn new(plan: &'p Plan, work: usize, first: u32) -> Slow<'p> {
         let (tuples, given) = (BTreeMap::new(), BTreeSet::new());
-        Slow { plan, work, tuples, given, next: first, wrapped: false, turns: BTreeMap::new(), edge: 1 << 32 }
+        Slow {
+            plan,
+            work,
+            tuples,
+            given,
+            next: first,
+            wrapped: false,
+            turns: BTreeMap::new(),
+            used: BTreeMap::new(),
+            edge: 1 << 32,
+        }
     }
 
     pub(super) fn draw(&mut self) -> u64 {
@@ -286,6 +299,14 @@ impl<'p> Slow<'p> {
                 Grouping::Global => receivers.push((tasks.start, edge.input)),
                 Grouping::Direct if tasks.contains(&target) => receivers.push((target, edge.input)),
                 Grouping::Direct => {}
+                Grouping::PartialKey(fields) => {
+                    let hash = key_hash(row, output.fields.len(), fields).unwrap_or(0);
+                    let (one, other) = candidates(hash, n);
+                    let used = |task: u32| self.used.get(&(e, task)).copied().unwrap_or(0);
+                    let task = if used(other) < used(one) { other } else { one };
+                    *self.used.entry((e, task)).or_default() += 1;
+                    receivers.push((tasks.start + task, edge.input));
+                }
                 _ => {
                     let turn = self.turns.entry(e).or_insert(INDEX % n);
                     receivers.push((tasks.start + *turn, edge.input));
