@@ -34,7 +34,6 @@ pub(crate) struct BoltExecutor {
     flush: Option<Arc<Flushing>>,
     /// They were; a drain waits for what they emitted to leave.
     flushed: Option<Arc<Flushing>>,
-    closing: bool,
     calls: u32,
     /// CPU time of the thread that was published.
     cpu: Duration,
@@ -59,7 +58,6 @@ impl BoltExecutor {
             stash,
             flush: None,
             flushed: None,
-            closing: false,
             calls: 0,
             cpu: Duration::ZERO,
         }
@@ -141,8 +139,7 @@ impl BoltExecutor {
         }
         match self.inbox.take_command() {
             Some(Command::Flush(done)) => self.flush = Some(done),
-            Some(Command::Close) => self.closing = true,
-            Some(Command::StopReading | Command::Activate(_) | Command::Deactivate(_)) => {}
+            Some(Command::Close | Command::StopReading | Command::Activate(_) | Command::Deactivate(_)) => {}
             None => return false,
         }
         true
@@ -198,7 +195,8 @@ impl Executor for BoltExecutor {
             self.hand_over(&to);
             return Step::Closed;
         }
-        if self.closing {
+        // What is left is left at its source: the drain is over.
+        if self.inbox.is_to_close() {
             self.close();
             return Step::Closed;
         }

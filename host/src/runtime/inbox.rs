@@ -101,6 +101,8 @@ pub(crate) struct Inbox {
     poked: AtomicBool,
     /// It is to hand its tasks over: said apart, for it is looked at in each step.
     is_to_yield: AtomicBool,
+    /// It is to close, whatever waits.
+    is_to_close: AtomicBool,
     /// As the unparker's own mark, which can't be looked at: for a topology without threads.
     woken: AtomicBool,
 }
@@ -121,8 +123,15 @@ impl Inbox {
             parked: false,
             holding: false,
         };
-        let (poked, is_to_yield, woken) = (false.into(), false.into(), false.into());
-        Inbox { state: Mutex::new(state), bounds, unparker, poked, is_to_yield, woken }
+        Inbox {
+            state: Mutex::new(state),
+            bounds,
+            unparker,
+            poked: false.into(),
+            is_to_yield: false.into(),
+            is_to_close: false.into(),
+            woken: false.into(),
+        }
     }
 
     /// Puts a batch in, or says why not. `producer` is woken when there is room again.
@@ -166,6 +175,9 @@ impl Inbox {
     /// Puts a command in.
     pub(crate) fn command(&self, command: Command) {
         let mut state = self.state.lock();
+        if matches!(command, Command::Close) {
+            self.is_to_close.store(true, Relaxed);
+        }
         state.commands.push_back(command);
         self.wake(state);
     }
@@ -183,6 +195,12 @@ impl Inbox {
     pub(crate) fn take_yield(&self) -> Option<Sender<Handed>> {
         // What is written before the flag is read under the lock; one that is seen late is seen in the next step.
         if self.is_to_yield.load(Relaxed) { self.state.lock().yields.take() } else { None }
+    }
+
+    /// Whether the executor is to close once it has ended its call, whatever waits.
+    #[inline]
+    pub(crate) fn is_to_close(&self) -> bool {
+        self.is_to_close.load(Relaxed)
     }
 
     /// Takes out all that waits, and wakes those who wait for room.
