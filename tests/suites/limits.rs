@@ -93,3 +93,50 @@ fn heavy_tuples_that_come_together_may_cost_an_instance_and_nothing_else() {
     assert!(bolt.deaths > 1, "the calls were too small to show anything: {bolt:?}");
     assert_eq!((bolt.failed, bolt.faults.iter().sum::<u64>()), (0, 0), "{bolt:?}");
 }
+
+/// What many messages became is in as many trees, and so is each tuple that comes of it: that is counted, too.
+#[test]
+fn emissions_of_a_tuple_of_many_trees_count_by_its_trees() {
+    let mut topology = Topology::new(
+        r#"
+        [topology]
+        name = "trees"
+        [spouts.feed]
+        kind = "lines"
+        path = "feed.txt"
+        retry = { max-faults = 1 }
+        [bolts.merge]
+        plugin = "guest:hold_all"
+        config = { n = 2000 }
+        inputs = [{ from = "feed", grouping = "shuffle" }]
+        [bolts.wide]
+        plugin = "guest:fanout"
+        config = { n = 2001 }
+        inputs = [{ from = "merge", grouping = "shuffle" }]
+        [bolts.sink]
+        kind = "null"
+        inputs = [{ from = "wide", grouping = "shuffle" }]
+        "#,
+    );
+    topology.file("feed.txt", plain(2000).join("\n") + "\n");
+    let ended = topology.run();
+    assert_eq!(ended.report.totals().dropped, 2000);
+    let said = error(&ended.report, Class::Protocol);
+    let text =
+        "broke the contract: emit: the tuples of the call belong to 4002000 trees in all, at most 4000000";
+    assert!(said.component == "wide" && said.message.contains(text), "{said:?}");
+}
+
+/// A bolt that resets its one tuple as often as a call lets it, at each tick: the ledger hears of it once.
+#[test]
+fn resets_without_end_cost_the_ledger_no_more_than_one() {
+    let mut p = Setup {
+        guest: "resets_much",
+        spout: RETRY,
+        bolt: "tick = \"1ms\"\nconfig = { times = 50000, ticks = 20 }",
+        ..Setup::default()
+    }
+    .over(plain(3));
+    let ended = p.run();
+    anchorbolt_tests::check_flawless(&ended, 3);
+}

@@ -1,7 +1,7 @@
 //! `anchorbolt inspect`: what a plugin is.
 
 use crate::args::InspectArgs;
-use crate::{Exit, INPUT, host, say};
+use crate::{Exit, INPUT, host, safe, say};
 use anchorbolt_host::core::port::{CallError, Declaration};
 use anchorbolt_host::wasm::{Inspection, Kind};
 use serde_json::json;
@@ -27,7 +27,11 @@ pub(crate) fn inspect(args: &InspectArgs) -> Exit {
 }
 
 fn show(args: &InspectArgs, found: &Inspection) -> Exit {
-    let text_of = if args.json { format!("{:#}\n", as_json(found)) } else { as_text(&args.plugin, found) };
+    // Names are the plugin's own: whoever inspects one has not decided to trust it.
+    let text_of = match args.json {
+        true => safe::json(&format!("{:#}\n", as_json(found))),
+        false => as_text(&args.plugin, found),
+    };
     let said = say(&text_of);
     let Kind::Bolt(Err(error)) = &found.kind else { return said };
     if !args.json {
@@ -75,7 +79,8 @@ fn as_text(path: &Path, found: &Inspection) -> String {
     for (what, items) in [("imports", &found.imports), ("exports", &found.exports)] {
         out += &format!("  {what}\n");
         for (name, functions) in items {
-            out += &format!("    {name}: {}\n", functions.join(", "));
+            out += &safe::line(&format!("    {name}: {}", functions.join(", ")));
+            out.push('\n');
         }
     }
     out
@@ -85,10 +90,37 @@ fn declared(declaration: &Declaration) -> String {
     let mut out = String::new();
     for output in &declaration.outputs {
         let direct = if output.direct { ", direct" } else { "" };
-        out += &format!("  stream {} [{}]{direct}\n", output.name, output.fields.join(", "));
+        out += &safe::line(&format!("  stream {} [{}]{direct}", output.name, output.fields.join(", ")));
+        out.push('\n');
     }
     if declaration.outputs.is_empty() {
         out += "  no output streams\n";
     }
     out + if declaration.stateless { "  stateless\n" } else { "  keeps state\n" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anchorbolt_host::core::port::StreamDeclaration;
+
+    #[test]
+    fn names_of_a_plugin_do_nothing_to_the_terminal() {
+        let evil = "a\u{1b}]0;title\u{7}\u{1b}[2J\n\u{202e}b";
+        let stream = StreamDeclaration { name: evil.into(), fields: vec![evil.into()], direct: false };
+        let declaration = Declaration { outputs: vec![stream], ..Declaration::default() };
+        let found = Inspection {
+            bytes: 1,
+            sha256: String::new(),
+            kind: Kind::Bolt(Ok(declaration)),
+            imports: vec![(evil.into(), vec![evil.into()])],
+            exports: vec![],
+        };
+        let json = safe::json(&format!("{:#}\n", as_json(&found)));
+        for shown in [as_text(Path::new("p.wasm"), &found), json] {
+            let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+            assert!(!shown.contains(bad), "{shown:?}");
+        }
+        assert_eq!(as_text(Path::new("p.wasm"), &found).lines().count(), 6);
+    }
 }

@@ -3,6 +3,7 @@
 //! In: any text. Out: the same with escapes for what a terminal would act on: control characters, and characters that
 //! change the direction or the order of others. Invariant: JSON stays JSON of the same value.
 
+use anchorbolt_host::core::manifest::is_unseen;
 use std::fmt::Write;
 
 /// For one line: line ends and tabs are escaped, too.
@@ -50,11 +51,6 @@ fn escape(text: &str, escaped: impl Fn(char, &mut String), stays: impl Fn(char) 
         }
     }
     out
-}
-
-/// Direction marks and overrides, line and paragraph separators, the byte order mark.
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

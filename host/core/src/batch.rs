@@ -30,6 +30,29 @@ impl Lineage {
         one.into_iter().chain(many.iter().copied())
     }
 
+    /// Several trees with their edges, in any order; edges in one tree are XORed.
+    pub fn of(mut list: Vec<(RootId, Edge)>) -> Lineage {
+        list.sort_unstable_by_key(|(root, _)| *root);
+        list.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 ^= next.1;
+            }
+            same
+        });
+        match list[..] {
+            [] => Lineage::None,
+            [(root, edge)] => Lineage::One(root, edge),
+            _ => Lineage::Many(list.into_boxed_slice()),
+        }
+    }
+
+    /// How many trees it is in, if it is in several; 0 otherwise.
+    #[inline]
+    pub fn several(&self) -> usize {
+        if let Lineage::Many(list) = self { list.len() } else { 0 }
+    }
+
     /// Adds an edge in a tree; edges in one tree are XORed, as Storm does for an anchor used twice.
     pub fn add(&mut self, root: RootId, edge: Edge) {
         *self = match std::mem::take(self) {
@@ -77,6 +100,8 @@ pub struct Batch {
     pub offsets: Vec<u32>,
     /// Encoded rows.
     pub data: Vec<u8>,
+    /// Entries of `many`, all together.
+    trees: usize,
 }
 
 impl Batch {
@@ -96,9 +121,15 @@ impl Batch {
         self.roots.is_empty()
     }
 
-    /// What it costs a queue, in bytes: rows and columns.
+    /// What it costs a queue, in bytes: rows, columns and lineages.
     pub fn bytes(&self) -> u64 {
-        (self.data.len() + self.len() * 20 + self.paths.len() * 8) as u64
+        (self.heavy_bytes() + self.len() * 20 + self.paths.len() * 8) as u64
+    }
+
+    /// The bytes of what may be long: rows, and lineages of several trees.
+    #[inline]
+    pub(crate) fn heavy_bytes(&self) -> usize {
+        self.data.len() + self.trees * size_of::<(RootId, Edge)>()
     }
 
     /// Removes all tuples, keeps the buffers, and addresses it anew.
@@ -110,6 +141,7 @@ impl Batch {
         self.edges.clear();
         self.paths.clear();
         self.many.clear();
+        self.trees = 0;
         self.attempts.clear();
         self.offsets.clear();
         self.offsets.push(0);
@@ -141,6 +173,7 @@ impl Batch {
             Lineage::None => self.push_one(input, RootId::NONE, 0, attempt, row),
             Lineage::One(root, edge) => self.push_one(input, root, edge, attempt, row),
             Lineage::Many(list) => {
+                self.trees += list.len();
                 self.many.push((self.len() as u32, list));
                 self.push_one(input, RootId::MANY, 0, attempt, row);
             }
@@ -208,5 +241,22 @@ mod tests {
         assert_eq!([batch.row(0), batch.row(1), batch.row(2), batch.row(3)], [&b"x"[..], b"yy", b"", b""]);
         assert_eq!(batch.take_lineage(1), Lineage::Many(Box::new([(a, 1), (b, 2)])));
         assert_eq!(batch.take_lineage(2), Lineage::None);
+    }
+
+    #[test]
+    fn a_list_of_edges_is_what_adding_them_one_by_one_would_be() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        for n in 0..200 {
+            let list: Vec<(RootId, Edge)> =
+                (0..n).map(|_| (RootId::new(0, rng.u32(0..20), 1), rng.u64(..))).collect();
+            let mut slow = Lineage::None;
+            list.iter().for_each(|(root, edge)| slow.add(*root, *edge));
+            let sorted = |lineage: &Lineage| {
+                let mut all: Vec<_> = lineage.iter().collect();
+                all.sort_unstable();
+                all
+            };
+            assert_eq!(sorted(&Lineage::of(list)), sorted(&slow));
+        }
     }
 }

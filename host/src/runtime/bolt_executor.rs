@@ -159,7 +159,8 @@ impl BoltExecutor {
         self.publish();
         // With something in the outbox nothing is due before there is room for it, which wakes.
         let dues = self.tasks.iter().filter_map(BoltTask::next_due);
-        Step::Wait(dues.min().filter(|_| pushed))
+        let due = dues.min().filter(|_| pushed);
+        Step::Wait([due, self.tracker.resets_due()].into_iter().flatten().min())
     }
 
     fn close(&mut self) {
@@ -199,6 +200,9 @@ impl Executor for BoltExecutor {
         if self.inbox.is_to_close() {
             self.close();
             return Step::Closed;
+        }
+        if self.tracker.resets_due().is_some() {
+            self.tracker.send_resets(self.env.clock.now());
         }
         let pushed = self.outbox.push(&self.env, &self.tracker);
         if pushed {

@@ -315,8 +315,9 @@ impl BoltTask {
         self.parts.choosing.exchange(&mut router);
         if let Err(violation) = applied {
             drop((held, router));
+            let crowded = violation.crowded && n > 1;
             let death = Death::new(Class::Protocol, format!("broke the contract: {violation}"));
-            return self.died(env, death, now);
+            return self.died(env, Death { crowded, ..death }, now);
         }
         if let Some(CallError::Declared(text)) = error {
             self.fail_open(held.window(), &text, n);

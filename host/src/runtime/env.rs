@@ -158,7 +158,7 @@ impl Env {
     /// Counts an error and logs it the first time.
     pub(crate) fn error(&self, component: &str, class: Class, message: &str) {
         if self.errors.add(component, class, message) {
-            tracing::warn!(component, %class, "{message}");
+            tracing::warn!(component, %class, "{}", one_entry(message));
         }
     }
 
@@ -169,5 +169,21 @@ impl Env {
             output => format!("{}; it printed: {output}", failure.reason),
         };
         self.error(&failure.component, failure.class, &text);
+    }
+}
+
+/// A text as one entry of the log: a line that a guest began must not look like an entry of its own.
+pub(crate) fn one_entry(text: &str) -> String {
+    text.replace('\n', "\n    | ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_entry;
+
+    #[test]
+    fn a_text_of_several_lines_is_one_entry_of_the_log() {
+        let forged = "x\n2026-12-01T00:00:00Z ERROR anchorbolt: all is lost";
+        assert!(one_entry(forged).lines().skip(1).all(|line| line.starts_with("    | ")));
     }
 }

@@ -7,7 +7,7 @@
 use super::choosing::Choosing;
 use super::crew::ledger;
 use super::diagnosis;
-use super::env::{Env, Event};
+use super::env::{Env, Event, one_entry};
 use super::spout_cell::{SpoutCell, State, histogram, plain};
 use super::spout_keep::Keeping;
 use super::track::{Track, TrackMap};
@@ -338,6 +338,7 @@ impl SpoutTask {
     /// Says how a message ended, but not of a million of them: the report counts the rest.
     fn log_end(&mut self, message: &str, end: &str, failure: &Failure) {
         self.ends_logged = self.ends_logged.saturating_add(1);
+        let failure = one_entry(&failure.to_string());
         match self.ends_logged {
             0..=ENDS_LOGGED => tracing::error!(message, "{end} after its last attempt: {failure}"),
             n if n == ENDS_LOGGED + 1 => {

@@ -9,7 +9,14 @@ use anchorbolt_core::ack::{Ledger, TreeEvent};
 use anchorbolt_core::failure::Failure;
 use anchorbolt_core::ids::{Edge, RootId, Time};
 use anchorbolt_core::oplog::Effects;
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Between two messages of resets of one executor.
+const RESETS_PAUSE: Duration = Duration::from_millis(1);
+/// And for each reset in the first of them: ten times what a ledger needs for it.
+const RESET_COST: Duration = Duration::from_micros(1);
 
 /// A tracking message.
 #[derive(Debug)]
@@ -18,8 +25,8 @@ pub(crate) enum Track {
     Acks(Time, Vec<(RootId, Edge)>),
     /// Trees that failed.
     Fails(Vec<(RootId, Failure)>),
-    /// Trees whose timeout starts again.
-    Resets(Time, Vec<RootId>),
+    /// Trees whose timeout starts again, and from when.
+    Resets(Vec<(RootId, Time)>),
     /// To a ledger on a thread of its own: trees that begin, with the XOR of their first edges.
     Begin(Time, Vec<(RootId, Edge)>),
     /// To a ledger on a thread of its own: trees that are given up.
@@ -37,8 +44,9 @@ impl Track {
     pub(crate) fn owner(&self) -> Option<u32> {
         let first = match self {
             Track::Acks(_, list) | Track::Begin(_, list) => list.first().map(|(root, _)| *root),
+            Track::Resets(list) => list.first().map(|(root, _)| *root),
             Track::Fails(list) => list.first().map(|(root, _)| *root),
-            Track::Resets(_, list) | Track::Cancel(list) => list.first().copied(),
+            Track::Cancel(list) => list.first().copied(),
             Track::Ended(events) => events.first().map(|event| event.root),
             Track::Kept(owner, _) => return Some(*owner),
             Track::Job(_) => None,
@@ -75,8 +83,8 @@ impl Track {
                 list.iter().for_each(|(root, xor)| with(*root, &mut |l| l.register(*root, *xor, at)));
             }
             Track::Cancel(list) => list.iter().for_each(|root| with(*root, &mut |l| l.cancel(*root))),
-            Track::Resets(at, list) => {
-                list.iter().for_each(|root| with(*root, &mut |l| l.reset_timeout(*root, at)));
+            Track::Resets(list) => {
+                list.iter().for_each(|(root, at)| with(*root, &mut |l| l.reset_timeout(*root, *at)));
             }
             Track::Ended(events) => return Some(events),
             // Neither is about trees.
@@ -114,13 +122,17 @@ impl TrackMap {
 pub(crate) struct Tracker {
     map: TrackMap,
     acks: Vec<Vec<(RootId, Edge)>>,
+    /// Resets that were not sent yet, the last of each tree.
+    resets: HashMap<RootId, Time>,
+    /// They are sent from then on: not more often than ledgers can take.
+    resets_due: Time,
 }
 
 impl Tracker {
     /// A tracker for one executor.
     pub(crate) fn new(map: TrackMap) -> Tracker {
         let acks = map.doors().iter().map(|_| Vec::new()).collect();
-        Tracker { map, acks }
+        Tracker { map, acks, resets: HashMap::new(), resets_due: Time(0) }
     }
 
     /// Where the ledgers are.
@@ -137,14 +149,35 @@ impl Tracker {
             self.fails(effects.fails.drain(..));
         }
         if !effects.resets.is_empty() {
-            for (i, door) in self.map.doors().iter().enumerate() {
-                let mine: Vec<RootId> =
-                    effects.resets.iter().copied().filter(|r| self.map.place(*r) == i).collect();
-                if !mine.is_empty() {
-                    door.track(Track::Resets(at, mine));
-                }
+            self.resets.extend(effects.resets.drain(..).map(|root| (root, at)));
+            self.send_resets(at);
+        }
+    }
+
+    /// When resets wait to be sent, and until when.
+    #[inline]
+    pub(crate) fn resets_due(&self) -> Option<Time> {
+        if self.resets.is_empty() { None } else { Some(self.resets_due) }
+    }
+
+    /// Sends the resets that wait, when it is time. A bolt may ask for many each millisecond; a ledger gets no more of
+    /// them than it can work off, and of each tree the last one.
+    pub(crate) fn send_resets(&mut self, now: Time) {
+        if self.resets.is_empty() || now < self.resets_due {
+            return;
+        }
+        self.resets_due = now.after(RESETS_PAUSE + RESET_COST * self.resets.len() as u32);
+        let mut by_ledger: Vec<Vec<(RootId, Time)>> = self.acks.iter().map(|_| Vec::new()).collect();
+        for (root, at) in self.resets.drain() {
+            if let Some(list) = by_ledger.get_mut(self.map.place(root)) {
+                list.push((root, at));
             }
-            effects.resets.clear();
+        }
+        for (door, mut list) in self.map.doors().iter().zip(by_ledger) {
+            if !list.is_empty() {
+                list.sort_unstable();
+                door.track(Track::Resets(list));
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use anchorbolt_core::pace::{CALL_BYTES_MAX, CALL_EMISSIONS_MAX};
 use anchorbolt_core::port::Emissions;
 
 /// Handles that one call may settle, reset or describe: far more than a task can hold.
-const HANDLES_MAX: u64 = 16 << 20;
+const HANDLES_MAX: u64 = 4 << 20;
 /// Entries of one call's log. Each takes some hundred bytes here, whatever it holds, and the limits of the
 /// manifest do not see it; a guest that emits row by row stays far below.
 const ENTRIES_MAX: u64 = 256 << 10;

@@ -129,10 +129,11 @@ fn verdict(status: ExitStatus, code: Vec<u8>, words: &str) -> Result<Vec<u8>, Co
     match (status.code(), status.signal()) {
         (Some(0), _) => Ok(code),
         (Some(EXIT_REFUSED), _) => Err(CompileError::Refused(words.to_owned())),
-        // SIGXCPU and SIGKILL are how the CPU limit ends a process, SIGABRT and SIGSEGV how the memory does.
-        (_, Some(24 | 9)) => {
-            Err(CompileError::TooMuch(format!("more than {CHILD_CPU_SECONDS} s of CPU time")))
-        }
+        // SIGXCPU is how the CPU limit ends a process, SIGABRT and SIGSEGV how the memory does.
+        (_, Some(24)) => Err(CompileError::TooMuch(format!("more than {CHILD_CPU_SECONDS} s of CPU time"))),
+        (_, Some(9)) => Err(CompileError::Broken(
+            "it was killed (SIGKILL): by the system, which was short of memory, or by somebody".to_owned(),
+        )),
         (_, Some(6 | 11)) => {
             Err(CompileError::TooMuch(format!("more than {} of memory", text::size(CHILD_MEMORY))))
         }

@@ -3,6 +3,7 @@
 //! Bytes and strings of a guest come in; what goes out has no control or direction characters and a
 //! bounded length. Each text is cleaned once, where it is captured, so nobody downstream has to think of it.
 
+use anchorbolt_core::manifest::is_unseen;
 use std::time::Duration;
 
 /// The longest text of a guest that is kept: an error, a reason, a log line.
@@ -55,12 +56,6 @@ fn skip_escape(chars: &mut std::str::Chars<'_>) {
         }
         _ => {}
     }
-}
-
-/// Characters that change how others are shown: direction marks and overrides, line and paragraph
-/// separators, the byte order mark.
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// A number of bytes: `64 MiB`, `64.06 MiB`.

@@ -155,7 +155,7 @@ fn call(
     held.take_kept();
     (slow.turns, slow.used) = (turns, used);
     slow.tuples.clear();
-    Ok(shape((ops.last().copied(), result.err().map(|violation| super::kind(&violation.0)))))
+    Ok(shape((ops.last().copied(), result.err().map(|violation| super::kind(&violation.reason)))))
 }
 
 /// What was routed, for each task in its order.

@@ -8,6 +8,8 @@ use crate::ids::{Edge, Paths, RootId, TaskId};
 /// A batch is sealed at this many tuples, or [`SEAL_BYTES`]: receivers start while the call's rest is routed.
 const SEAL_TUPLES: usize = 1024;
 const SEAL_BYTES: usize = 1 << 20;
+/// Up to so many trees in all, the tree of an edge is looked for among those before.
+const SCANNED_MAX: usize = 32;
 
 /// What the children of an emission descend from.
 pub enum Source<'a, 'b> {
@@ -38,6 +40,8 @@ pub(super) struct Outgoing {
     dirty: Vec<TaskId>,
     sealed: Vec<Batch>,
     spare: Vec<Batch>,
+    /// Entries of lineages of several trees since this was last set to 0.
+    pub(super) trees: u64,
     /// The paths of the copies of the emission in hand.
     paths: Paths,
     /// Some bolt of the topology may ask for identities.
@@ -54,6 +58,7 @@ impl Outgoing {
             dirty: vec![],
             sealed: vec![],
             spare: vec![],
+            trees: 0,
             paths: Paths::of(0, 0),
             keeps_paths: false,
         }
@@ -118,12 +123,16 @@ impl Outgoing {
                 xor = draw();
                 batch.push_one(input, *root, xor, attempt, row);
             }
-            Source::Anchors(anchors) => batch.push(input, descend(anchors, draw), attempt, row),
+            Source::Anchors(anchors) => {
+                let lineage = descend(anchors, draw);
+                self.trees += lineage.several() as u64;
+                batch.push(input, lineage, attempt, row);
+            }
         }
         if self.keeps_paths {
             batch.paths.push(self.paths.next_copy());
         }
-        let full = batch.len() >= self.seal_tuples || batch.data.len() >= SEAL_BYTES;
+        let full = batch.len() >= self.seal_tuples || batch.heavy_bytes() >= SEAL_BYTES;
         if full {
             self.seal(task);
         }
@@ -148,6 +157,10 @@ impl Outgoing {
 
 /// One edge for each anchor; the child's edges of a shared root are XORed.
 fn descend(anchors: &mut [Anchor<'_>], draw: &mut impl FnMut() -> Edge) -> Lineage {
+    let several: usize = anchors.iter().map(|anchor| anchor.lineage.several()).sum();
+    if several > SCANNED_MAX {
+        return descend_widely(anchors, draw);
+    }
     let mut child = Lineage::None;
     for anchor in anchors {
         let edge = draw();
@@ -157,4 +170,16 @@ fn descend(anchors: &mut [Anchor<'_>], draw: &mut impl FnMut() -> Edge) -> Linea
         }
     }
     child
+}
+
+/// As [`descend`], where looking for each root among those that are there would take too long.
+#[cold]
+fn descend_widely(anchors: &mut [Anchor<'_>], draw: &mut impl FnMut() -> Edge) -> Lineage {
+    let mut all = vec![];
+    for anchor in anchors {
+        let edge = draw();
+        anchor.children ^= edge;
+        all.extend(anchor.lineage.iter().map(|(root, _)| (root, edge)));
+    }
+    Lineage::of(all)
 }

@@ -226,8 +226,15 @@ impl Router {
         self.out.take(out);
     }
 
+    /// To how many trees the tuples belong that were routed since [`Router::mark`] and belong to several, in all.
+    #[inline]
+    pub fn trees(&self) -> u64 {
+        self.out.trees
+    }
+
     /// Remembers whose turn it is, before a call.
     pub fn mark(&mut self) {
+        self.out.trees = 0;
         self.turns.clear();
         self.turns.extend(self.streams.iter_mut().flat_map(|s| s.routes.iter_mut().map(Route::mark)));
     }

@@ -40,6 +40,7 @@ pub use model::{
     Ackers, Allow, Bolt, Code, Dir, Grouping, Input, Inputs, Limits, Manifest, OnCircuitOpen, Restart, Spout,
     Topology,
 };
+pub use names::is_unseen;
 pub use options::FIELDS_MAX;
 
 use document::{Entry, Node};

@@ -32,11 +32,24 @@ pub fn check(name: &str) -> Result<(), BadName> {
     }
 }
 
-/// Whether a field may be called so: 1 to 128 bytes, no control characters, not `__..`.
+/// Whether a character is not seen itself and changes how others are: direction marks and overrides, separators of lines
+/// and paragraphs, characters of no width, tags. Where text of others is shown they are escaped or left out.
+pub fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+/// Whether a field may be called so: 1 to 128 bytes, no control characters and none that is [unseen](is_unseen), not `__..`.
 pub fn check_field(name: &str) -> Result<(), BadName> {
     if name.starts_with("__") {
         Err(BadName::Reserved)
-    } else if name.is_empty() || name.len() > FIELD_BYTES_MAX || name.contains(char::is_control) {
+    } else if name.is_empty()
+        || name.len() > FIELD_BYTES_MAX
+        || name.contains(|c: char| c.is_control() || is_unseen(c))
+    {
         Err(BadName::Form)
     } else {
         Ok(())

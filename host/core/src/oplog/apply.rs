@@ -15,9 +15,32 @@ use crate::port::{Emissions, FailKind, Op, Tuples};
 
 /// A breach of the contract that can't be blamed on a tuple. It costs the call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Violation(pub String);
+#[error("{reason}")]
+pub struct Violation {
+    /// What was done, for a person.
+    pub reason: String,
+    /// The call has more of something than any call may have: one of fewer tuples may not.
+    pub crowded: bool,
+}
 
+impl Violation {
+    pub(super) fn new(reason: impl Into<String>) -> Violation {
+        Violation { reason: reason.into(), crowded: false }
+    }
+
+    /// The tuples that the call emits or resets are in too many trees.
+    fn trees(what: &str, trees: u64) -> Violation {
+        let reason = format!(
+            "{what}: the tuples of the call belong to {trees} trees in all, at most {CALL_TREES_MAX}: \
+             anchor to fewer tuples, or to such that come of fewer messages"
+        );
+        Violation { reason, crowded: true }
+    }
+}
+
+/// How many trees the tuples that a call emits, and those that it resets, may belong to, each counted for itself. A tuple
+/// that came of a thousand messages counts a thousand times: so often its edge has to be kept.
+const CALL_TREES_MAX: u64 = 4_000_000;
 /// A failure keeps the row of its tuple up to this size.
 const INPUT_BYTES_MAX: usize = 64 << 10;
 
@@ -72,6 +95,8 @@ impl Applier {
             }
         }
         held.sweep(&effects.settled_kept);
+        effects.resets.sort_unstable();
+        effects.resets.dedup();
         Ok(())
     }
 
@@ -112,6 +137,9 @@ impl Applier {
                 Ok(copies) => {
                     ends.effects.emitted += 1;
                     ends.effects.transferred += u64::from(copies);
+                    if router.trees() > CALL_TREES_MAX {
+                        return Err(Violation::trees("emit", router.trees()));
+                    }
                 }
                 Err(fault) => self.blame(i, anchors, &fault, ends)?,
             }
@@ -130,7 +158,7 @@ impl Applier {
     ) -> Result<(), Violation> {
         let custom = fault.custom();
         if anchors.is_empty() && custom.is_none() {
-            return Err(Violation(format!("emission {i}: {fault}")));
+            return Err(Violation::new(format!("emission {i}: {fault}")));
         }
         // Without the index: the like of it are counted together.
         let cost = custom.map_or(Cost::Fault, |custom| custom.cost);
@@ -267,7 +295,7 @@ fn emit_from_many(
         }
     }
     if let (true, Some(handle)) = (parents.is_empty(), settled) {
-        return Err(Violation(format!("emit: anchored to tuple {handle}, which was settled before")));
+        return Err(Violation::new(format!("emit: anchored to tuple {handle}, which was settled before")));
     }
     let mut anchors: Vec<Anchor<'_>> =
         parents.iter().map(|(_, lineage, _)| Anchor { lineage, children: 0 }).collect();
@@ -322,10 +350,14 @@ fn reset(ids: &[u32], held: &mut Held, effects: &mut Effects) -> Result<(), Viol
             Found::Settled => effects.repeated += 1,
             Found::Unknown => return Err(unknown("reset-timeout", handle)),
         }
+        let trees = effects.resets.len() as u64;
+        if trees > CALL_TREES_MAX {
+            return Err(Violation::trees("reset-timeout", trees));
+        }
     }
     Ok(())
 }
 
 fn unknown(what: &str, handle: u32) -> Violation {
-    Violation(format!("{what}: handle {handle} was never given to this task"))
+    Violation::new(format!("{what}: handle {handle} was never given to this task"))
 }

@@ -11,7 +11,7 @@ pub(super) fn check_columns(e: &Emissions) -> Result<(), Violation> {
     let m = e.streams.len();
     let length = |name: &str, is: usize, should: usize| match is == should {
         true => Ok(()),
-        false => Err(Violation(format!("emit: {m} emissions need {should} {name}, there are {is}"))),
+        false => Err(Violation::new(format!("emit: {m} emissions need {should} {name}, there are {is}"))),
     };
     length("offsets", e.offsets.len(), m + 1)?;
     length("anchor-offsets", e.anchor_offsets.len(), m + 1)?;
@@ -24,10 +24,10 @@ pub(super) fn check_columns(e: &Emissions) -> Result<(), Violation> {
 
 fn check_offsets(name: &str, offsets: &[u32], end: usize) -> Result<(), Violation> {
     if offsets.first() != Some(&0) {
-        return Err(Violation(format!("emit: {name} do not start at 0")));
+        return Err(Violation::new(format!("emit: {name} do not start at 0")));
     }
     if let Some(i) = (1..offsets.len()).find(|&i| offsets[i] < offsets[i - 1]) {
-        return Err(Violation(format!(
+        return Err(Violation::new(format!(
             "emit: {name} descend at {i}: {} after {}",
             offsets[i],
             offsets[i - 1]
@@ -35,7 +35,7 @@ fn check_offsets(name: &str, offsets: &[u32], end: usize) -> Result<(), Violatio
     }
     match offsets.last() {
         Some(&last) if last as usize > end => {
-            Err(Violation(format!("emit: {name} end at {last}, but there are {end}")))
+            Err(Violation::new(format!("emit: {name} end at {last}, but there are {end}")))
         }
         _ => Ok(()),
     }

@@ -16,7 +16,7 @@ pub const FIELDS_MAX: usize = crate::manifest::FIELDS_MAX;
 /// Reports all that a component must not declare. Stream names are as those of components; a field's name
 /// has 1 to 128 bytes and no control characters; neither begins with `__` or comes twice.
 pub(super) fn check(name: &str, part: &Part<'_>, declaration: &Declaration, out: &mut Vec<Diagnostic>) {
-    let mut report = Report { name, part, out };
+    let mut report = Report { name, part, out, said: 0 };
     let count = declaration.outputs.len();
     if count > STREAMS_MAX {
         report.add(
@@ -38,10 +38,14 @@ pub(super) fn check(name: &str, part: &Part<'_>, declaration: &Declaration, out:
     }
 }
 
+/// So many mistakes of one declaration are said: it may be made to have thousands.
+const SAID_MAX: usize = 20;
+
 struct Report<'r, 'm> {
     name: &'r str,
     part: &'r Part<'m>,
     out: &'r mut Vec<Diagnostic>,
+    said: usize,
 }
 
 impl Report<'_, '_> {
@@ -49,6 +53,12 @@ impl Report<'_, '_> {
         let who = match self.part.source {
             PartSource::Spout(_) => "spout",
             PartSource::Bolt(_) => "plugin of",
+        };
+        self.said += 1;
+        let what = match self.said {
+            0..=SAID_MAX => what,
+            n if n == SAID_MAX + 1 => "more that can't be".to_owned(),
+            _ => return,
         };
         let message = format!("the {who} `{}` declares {what}", self.name);
         let help = format!("change its `declare` and build it again: it may declare {allowed}");
