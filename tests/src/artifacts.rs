@@ -22,6 +22,11 @@ pub fn target_dir() -> &'static Path {
     })
 }
 
+/// The folder of the workspace.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace")
+}
+
 /// The plugin of a guest: a bolt of an example, or an example of `tests/guests`.
 pub fn guest(name: &str) -> PathBuf {
     let target = target_dir().join(WASM);
@@ -72,7 +77,6 @@ fn cargo(args: &[&str]) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.arg("build").args(args).arg("--target-dir").arg(target_dir());
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace");
-    let output = command.current_dir(root).output().expect("cargo runs");
+    let output = command.current_dir(root()).output().expect("cargo runs");
     assert!(output.status.success(), "{command:?} failed:\n{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -154,6 +154,22 @@ fn made_up_messages_go_on_where_they_stood() {
     ran.says(&["messages are others now", "--reset"]);
 }
 
+/// Without tracking a message counts as done when it is emitted, so its source moves on.
+#[test]
+fn untracked_messages_are_not_read_again() {
+    let cli = Cli::new(
+        "[topology]\nname = \"copy\"\nackers = 0\n[spouts.lines]\nkind = \"lines\"\npath = \"in.txt\"\n\
+         [bolts.out]\nkind = \"jsonl\"\npath = \"out.jsonl\"\ninputs = [{ from = \"lines\", grouping = \"global\" }]\n",
+    );
+    cli.file("in.txt", (0..500).map(|i| format!("line {i}\n")).collect::<String>());
+    cli.run(&["run", "--limit", "200"]).check(0);
+    let report = cli.report(0);
+    let count = |key| number(&report, &["messages", key]);
+    assert_eq!((count("read"), count("untracked"), count("completed")), (300, 300, 0));
+    assert_eq!(cli.read("out.jsonl").lines().count(), 500);
+    assert_eq!(number(&cli.report(0), &["messages", "read"]), 0);
+}
+
 /// What can't be read again says so, and its letters do not stand for lines of another run.
 #[test]
 fn letters_of_standard_input_are_of_their_run() {

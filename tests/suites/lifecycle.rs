@@ -3,6 +3,8 @@
 //! In: topologies under load, and orders from another thread. Out: nothing lost, nothing overtaken, state kept. The
 //! simulation gives such orders at every moment; here are real threads, real guests and what an embedder calls.
 
+mod stages;
+
 use anchorbolt_core::port::{Bolt, Collector, Declaration, Tuples};
 use anchorbolt_host::assemble::RunOptions;
 use anchorbolt_host::runtime::{Control, Ended, How, OrderError, Running, Watch};

@@ -25,6 +25,7 @@ mod overload;
 mod poison;
 mod recycle;
 mod retry;
+mod semantics;
 mod shapes;
 mod simulation;
 mod slow;

@@ -7,6 +7,8 @@
 mod faults;
 mod fed;
 mod shapes;
+mod steps;
+mod trees;
 
 use fed::Fed;
 

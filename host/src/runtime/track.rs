@@ -227,3 +227,15 @@ pub(crate) fn edge(rng: &mut fastrand::Rng) -> Edge {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// STORM-17: a tree whose only edge were 0 would be complete at once.
+    #[test]
+    fn an_edge_is_never_0() {
+        // Such a generator adds this to its state first, and makes 0 of 0.
+        let about_to_draw_0 = || fastrand::Rng::with_seed(0_u64.wrapping_sub(0x2d35_8dcc_aa6c_78a5));
+        assert_eq!(about_to_draw_0().u64(..), 0, "another generator: find its seed");
+        assert_ne!(super::edge(&mut about_to_draw_0()), 0);
+    }
+}

@@ -7,6 +7,7 @@ use anchorbolt_core::failure::Failure;
 use anchorbolt_core::ids::MessageId;
 use anchorbolt_core::port::{Declaration, Next, Replay, Spout, SpoutContext, SpoutError, SpoutOutput, Waker};
 use anchorbolt_host::runtime::{How, ManualClock, Order, Stepped, launch_stepped};
+use anchorbolt_host::telemetry::Report;
 use anchorbolt_tests::Topology;
 use anchorbolt_tests::native::int_row;
 use std::collections::BTreeMap;
@@ -66,7 +67,7 @@ impl Fed {
     }
 
     /// Everybody does what there is to do now.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         loop {
             let n = self.stepped.executors();
             let awake: Vec<usize> = (0..=n).filter(|i| self.stepped.is_awake(*i)).collect();
@@ -81,13 +82,43 @@ impl Fed {
 
     /// Feeds one tuple, whose value is its number, from 0.
     pub(super) fn feed(&mut self, feeder: &str) {
+        self.offer(feeder, 1);
+        self.settle();
+    }
+
+    /// Feeds so many tuples, and nobody takes a step.
+    pub(super) fn offer(&self, feeder: &str, n: u64) {
         let waker = {
             let mut book = self.feeders[feeder].0.lock().unwrap();
-            book.fed += 1;
+            book.fed += n;
             book.waker.clone()
         };
         waker.expect("the feeder is open").wake();
-        self.settle();
+    }
+
+    /// The executors of a component.
+    pub(super) fn executors_of(&self, component: &str) -> Vec<usize> {
+        (0..self.stepped.executors()).filter(|i| self.stepped.name(*i) == component).collect()
+    }
+
+    /// This executor, and no other, does what there is to do.
+    pub(super) fn settle_one(&mut self, executor: usize) {
+        let mut steps = 0;
+        while self.stepped.is_awake(executor) {
+            self.stepped.step(executor);
+            steps += 1;
+            assert!(steps < 10_000, "{} never sleeps", self.stepped.name(executor));
+        }
+    }
+
+    /// How many tuples wait for an executor.
+    pub(super) fn queued(&self, executor: usize) -> usize {
+        self.stepped.queued(executor).0
+    }
+
+    /// So much time passes, and nobody takes a step.
+    pub(super) fn advance(&self, time: Duration) {
+        self.clock.advance(time);
     }
 
     /// So much time passes.
@@ -117,7 +148,12 @@ impl Fed {
 
     /// Which of feeder `a` failed, and why.
     pub(super) fn failed(&self) -> Vec<(u64, String)> {
-        self.feeders["a"].0.lock().unwrap().failed.clone()
+        self.failed_of("a")
+    }
+
+    /// Which of a feeder failed, and why.
+    pub(super) fn failed_of(&self, feeder: &str) -> Vec<(u64, String)> {
+        self.feeders[feeder].0.lock().unwrap().failed.clone()
     }
 
     /// Messages read so far.
@@ -125,9 +161,14 @@ impl Fed {
         self.stepped.figures().read
     }
 
+    /// What was counted so far.
+    pub(super) fn report(&self) -> Report {
+        self.stepped.watch().report()
+    }
+
     /// Errors of the report: component and text.
     pub(super) fn errors(&self) -> Vec<(String, String)> {
-        let errors = self.stepped.watch().report().errors;
+        let errors = self.report().errors;
         errors.into_iter().map(|e| (e.component, e.message)).collect()
     }
 }

@@ -114,6 +114,26 @@ fn a_waiting_message_stalls_nothing() {
     assert_eq!((spans.low(), spans.done_above()), (0, vec![1..100_000]));
 }
 
+/// STORM-2666 and STORM-3301: one that failed is acked after all that was read behind it, across several saves.
+#[test]
+fn the_first_message_that_is_acked_last_brings_low_behind_all() {
+    let mut spans = Spans::new(10);
+    for start in 0..=600 {
+        spans.read(start, start + 1);
+    }
+    for start in 1..=600 {
+        assert!(spans.done(start));
+        if start == 500 {
+            assert_eq!(spans.snapshot().0, Snapshot { low: 0, ranges: vec![1..501] });
+        }
+    }
+    assert!(spans.done(0));
+    assert_eq!((spans.snapshot().0, spans.open()), (Snapshot { low: 601, ranges: vec![] }, 0));
+    assert!(
+        (0..=600).all(|start| spans.is_done(start) && !spans.done(start) && !spans.read(start, start + 1))
+    );
+}
+
 #[test]
 fn too_many_ranges_ask_for_a_pause_and_the_highest_are_left_out() {
     let mut spans = Spans::new(3);
