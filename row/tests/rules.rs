@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use anchorbolt_row::{MAX_DEPTH, Row, RowError, check_row, key_hash, write_row};
+use anchorbolt_row::{MAX_DEPTH, Row, RowError, RowWriter, check_row, key_hash, write_row};
 
 fn refusal(data: &[u8], arity: usize) -> String {
     check_row(data, arity).unwrap_err().to_string()
@@ -117,6 +117,43 @@ fn kinds_stay_apart_and_numbers_meet() {
     assert_eq!(hash(b"\x01"), hash(b"\xca\x3f\x80\x00\x00"));
     assert_eq!(hash(b"\x00"), hash(b"\xcb\x80\x00\x00\x00\x00\x00\x00\x00"));
     assert_eq!(hash(b"\xca\x7f\xc0\x00\x00"), hash(b"\xcb\xff\xf8\x00\x00\x00\x00\x00\x01"));
+}
+
+#[test]
+fn values_of_one_kind_part() {
+    let hash = |value: &[u8]| key_hash(&[b"\x91", value].concat(), 1, &[0]).unwrap();
+    let apart: [(&[u8], &[u8], &str); 8] = [
+        (b"\xa1a", b"\xa1b", "strings"),
+        (b"\xc4\x01\x01", b"\xc4\x01\x02", "binaries"),
+        (b"\xd4\x05\x01", b"\xd4\x05\x02", "bodies of an extension"),
+        (b"\xd4\x05\x01", b"\xd4\x06\x01", "extensions of a body"),
+        (b"\xd6\xff\x00\x00\x00\x01", b"\xd6\xff\x00\x00\x00\x02", "seconds"),
+        (b"\xd7\xff\x00\x00\x00\x04\x00\x00\x00\x01", b"\xd6\xff\x00\x00\x00\x01", "nanoseconds"),
+        (b"\xd6\xff\x00\x00\x00\x01", b"\xd6\x05\x00\x00\x00\x01", "a timestamp and another extension"),
+        (b"\xd4\xff\x01", b"\xd4\xff\x02", "extensions of a timestamp's type that are none"),
+    ];
+    for (a, b, what) in apart {
+        assert_ne!(hash(a), hash(b), "{what}");
+    }
+    assert_eq!(hash(b"\xd6\xff\x00\x00\x00\x01"), hash(b"\xd7\xff\x00\x00\x00\x00\x00\x00\x00\x01"));
+}
+
+/// A float meets the integer that it equals as far as there are integers, and no further.
+#[test]
+fn floats_meet_integers_to_the_ends_of_their_ranges() {
+    let hash = |write: &dyn Fn(&mut RowWriter<'_>)| {
+        let mut data = Vec::new();
+        write_row(&mut data, write);
+        key_hash(&data, 1, &[0]).unwrap()
+    };
+    let float = |v: f64| hash(&|row| _ = row.f64(v));
+    let half = 1u64 << 63;
+    assert_eq!(float(half as f64), hash(&|row| _ = row.uint(half)));
+    let last = u64::MAX - 2047;
+    assert_eq!(float(last as f64), hash(&|row| _ = row.uint(last)), "the largest float below 2^64");
+    assert_ne!(float(u64::MAX as f64), hash(&|row| _ = row.uint(u64::MAX)), "that float is 2^64");
+    assert_eq!(float(i64::MIN as f64), hash(&|row| _ = row.int(i64::MIN)));
+    assert_ne!(float(i64::MIN as f64 * 2.0), hash(&|row| _ = row.int(i64::MIN)));
 }
 
 #[test]

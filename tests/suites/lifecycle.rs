@@ -5,9 +5,12 @@
 
 mod stages;
 
-use anchorbolt_core::port::{Bolt, Collector, Declaration, Tuples};
+use anchorbolt_core::ids::MessageId;
+use anchorbolt_core::port::{
+    Bolt, Collector, Declaration, Next, Spout, SpoutContext, SpoutError, SpoutOutput, Tuples,
+};
 use anchorbolt_host::assemble::RunOptions;
-use anchorbolt_host::runtime::{Control, Ended, How, OrderError, Running, Watch};
+use anchorbolt_host::runtime::{Control, Ended, How, Order, OrderError, Running, Watch};
 use anchorbolt_row::{Row, write_row};
 use anchorbolt_tests::{Feed, Journal, Setup, Topology, bolt, check_flawless, plain, wait};
 use std::collections::BTreeMap;
@@ -218,13 +221,114 @@ fn orders_that_can_not_be_say_why() {
     assert_eq!(control.kill(Duration::ZERO), Err(OrderError::Over));
 }
 
+/// Orders that wait in line before anybody leads the run: each has its turn, and the last one holds.
+#[test]
+fn orders_are_carried_out_one_by_one_in_their_order() {
+    let (mut topology, _) = keyed("", 20_000);
+    let running = topology.start(END);
+    let control = running.control();
+    let moves = |executors| Order::Rebalance { component: "middle".to_owned(), executors };
+    let orders = [moves(3), moves(1), Order::Deactivate, moves(2), Order::Activate];
+    let given = orders.map(|order| control.order(order));
+    let (_, watch, ended) = led(running, END);
+    for ordered in given {
+        assert_eq!(ordered.wait(), Ok(()));
+    }
+    assert!(watch.is_active());
+    check_flawless(&ended.join().unwrap(), SPOUTS * 20_000);
+}
+
+/// A spout that has nothing to read, and what it was told and asked.
+#[derive(Clone, Default)]
+struct Still {
+    calls: Arc<Mutex<Vec<&'static str>>>,
+    refuses: bool,
+}
+
+impl Still {
+    fn write(&self, call: &'static str) {
+        self.calls.lock().unwrap().push(call);
+    }
+
+    fn count(&self, call: &str) -> usize {
+        self.calls.lock().unwrap().iter().filter(|known| **known == call).count()
+    }
+}
+
+impl Spout for Still {
+    fn open(&mut self, _: SpoutContext) -> Result<(), SpoutError> {
+        Ok(())
+    }
+
+    fn activate(&mut self) -> Result<(), SpoutError> {
+        self.write("activate");
+        let again = self.refuses && self.count("activate") > 1;
+        if again { Err(SpoutError::Environment("not again".to_owned())) } else { Ok(()) }
+    }
+
+    fn next(&mut self, _: &mut SpoutOutput, _: usize) -> Result<Next, SpoutError> {
+        self.write("next");
+        Ok(Next::Idle(None))
+    }
+
+    fn ack(&mut self, _: &[MessageId]) {}
+
+    fn deactivate(&mut self) {
+        self.write("deactivate");
+    }
+}
+
+fn still(refuses: bool) -> (Still, Control, Watch, JoinHandle<Ended>) {
+    let spout = Still { refuses, ..Still::default() };
+    let made = spout.clone();
+    let mut topology = Topology::new(
+        r#"
+        [topology]
+        name = "still"
+        [spouts.still]
+        kind = "generate"
+        [bolts.sink]
+        kind = "null"
+        inputs = [{ from = "still", grouping = "shuffle" }]
+        "#,
+    )
+    .spout("still", Declaration::fields(["x"]), move |_| made.clone())
+    .bolt("sink", Declaration::default(), ByKey::default);
+    let (control, watch, ended) = led(topology.start(How::default()), How::default());
+    (spout, control, watch, ended)
+}
+
+#[test]
+fn a_spout_is_told_once_each_time_and_asked_again_after_its_rest() {
+    let (spout, control, watch, ended) = still(false);
+    until(&watch, "asked", |_| spout.count("next") > 0);
+    control.deactivate().unwrap();
+    control.deactivate().unwrap();
+    let asked = spout.count("next");
+    control.activate().unwrap();
+    control.activate().unwrap();
+    until(&watch, "asked again", |_| spout.count("next") > asked);
+    control.drain();
+    assert!(!ended.join().unwrap().unfinished);
+    let told: Vec<_> = spout.calls.lock().unwrap().iter().copied().filter(|call| *call != "next").collect();
+    assert_eq!(told, ["activate", "deactivate", "activate", "deactivate"]);
+}
+
+#[test]
+fn a_spout_that_can_not_go_on_ends_the_run() {
+    let (_, control, _, ended) = still(true);
+    control.deactivate().unwrap();
+    control.activate().unwrap();
+    assert!(ended.join().unwrap().spout_error.is_some());
+}
+
 /// A bolt that never settles holds its tuples; nothing but time ends that.
 fn held() -> (Control, Watch, JoinHandle<Ended>) {
     let topology = "message-timeout = \"10m\"\ndrain-timeout = \"10m\"";
     let bolt_keys = "config = { n = 1000 }";
     let setup = Setup { guest: "hold_all", topology, bolt: bolt_keys, ..Setup::default() };
     let mut p = setup.over(plain(10));
-    let (control, watch, ended) = led(p.topology.start(How::default()), How::default());
+    let (control, watch, ended) = led(p.topology.start(END), END);
     until(&watch, "held", |watch| bolt(&watch.report(), "bolt").held == 10);
     (control, watch, ended)
 }
@@ -243,10 +347,25 @@ fn a_kill_waits_no_longer_than_it_says_and_leaves_what_it_could_not_finish() {
     control.rebalance("bolt", 2).unwrap();
     assert_eq!(control.activate(), Err(OrderError::Ending));
     control.kill(Duration::from_millis(200)).unwrap();
+    // One that comes later makes it no longer.
+    assert!(matches!(control.kill(Duration::from_secs(600)), Ok(()) | Err(OrderError::Over)));
     let ended = ended.join().unwrap();
     assert!(began.elapsed() < Duration::from_secs(45), "the drain would have taken more than a minute");
     assert!(ended.unfinished && watch.progress().pending > 0);
     assert_eq!(ended.exit_code(), 1);
+}
+
+/// No ledger knows of them: the end of a drain looks into the queues of the executors that there are now.
+#[test]
+fn tuples_outside_every_tree_that_are_left_after_a_move_are_told_of() {
+    let bolt_keys = "batch = 1\ntasks = 2\nconfig = { us = 100000 }";
+    let setup = Setup { guest: "slow", topology: "ackers = 0", bolt: bolt_keys, ..Setup::default() };
+    let mut p = setup.over(plain(1000));
+    let (control, watch, ended) = led(p.topology.start(How::default()), How::default());
+    until(&watch, "at work", |watch| bolt(&watch.report(), "bolt").executed > 0);
+    control.rebalance("bolt", 2).unwrap();
+    control.kill(Duration::ZERO).unwrap();
+    assert!(ended.join().unwrap().unfinished);
 }
 
 #[test]
@@ -254,6 +373,9 @@ fn held_tuples_and_those_before_a_paused_circuit_move_too() {
     let (control, watch, ended) = held();
     control.rebalance("bolt", 1).unwrap();
     control.rebalance("feed", 1).unwrap();
+    // All is read, and what waits for its end may still have to be sent again.
+    control.deactivate().unwrap();
+    control.activate().unwrap();
     assert_eq!(bolt(&watch.report(), "bolt").held, 10);
     control.kill(Duration::ZERO).unwrap();
     assert!(ended.join().unwrap().unfinished);

@@ -24,8 +24,6 @@ pub(crate) struct Handed {
     pub out: VecDeque<Batch>,
     /// Taken from the inbox for a task that could not have it yet.
     pub taken: VecDeque<Batch>,
-    /// Tracking messages that were taken from the inbox.
-    pub tracks: Vec<Track>,
     /// Flushes that it had not finished.
     pub flushes: Vec<Arc<Flushing>>,
 }
@@ -33,12 +31,11 @@ pub(crate) struct Handed {
 impl Handed {
     /// Takes another's in.
     pub(crate) fn add(&mut self, other: Handed) {
-        let Handed { bolts, spouts, out, taken, tracks, flushes } = other;
+        let Handed { bolts, spouts, out, taken, flushes } = other;
         self.bolts.extend(bolts);
         self.spouts.extend(spouts);
         self.out.extend(out);
         self.taken.extend(taken);
-        self.tracks.extend(tracks);
         self.flushes.extend(flushes);
     }
 }
@@ -68,7 +65,6 @@ impl Cargo {
     pub(super) fn new(mut handed: Handed, inboxes: impl Iterator<Item = Waiting>) -> Cargo {
         let mut waiting = Waiting::default();
         // What was taken out of an inbox comes before what is still in it.
-        waiting.tracks.append(&mut handed.tracks);
         waiting.commands.extend(handed.flushes.drain(..).map(Command::Flush));
         inboxes.for_each(|inbox| waiting.add(inbox));
         Cargo { handed, waiting }

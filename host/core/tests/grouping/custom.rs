@@ -3,10 +3,11 @@
 use crate::{first, number, planned, send};
 use anchorbolt_core::failure::{Class, Cost};
 use anchorbolt_core::grouping::{
-    Choices, CustomGroupings, GroupingFactories, GroupingFault, Router, RowFault, Rows,
+    Choices, CustomGroupings, GroupingFactories, GroupingFault, Router, RowFault, Rows, Source,
 };
+use anchorbolt_core::ids::RootId;
 use anchorbolt_core::plan::Plan;
-use anchorbolt_core::port::{CallError, CustomGrouping, Death, Declaration, GroupingFactory};
+use anchorbolt_core::port::{CallError, CustomGrouping, Death, Declaration, Emissions, GroupingFactory, Op};
 use anchorbolt_row::Row;
 use std::sync::{Arc, Mutex};
 
@@ -27,6 +28,8 @@ struct Maker {
     diary: Diary,
     /// The instance of this number, from 1, and those after it do not prepare.
     refuses_from: Option<usize>,
+    /// It dies of that rather than saying so.
+    dies: bool,
 }
 
 struct Made {
@@ -61,6 +64,7 @@ impl CustomGrouping for Made {
         self.targets = targets.to_vec();
         let starts = self.maker.diary.lock().unwrap().iter().filter(|entry| *entry == "start").count();
         match self.maker.refuses_from {
+            Some(from) if starts >= from && self.maker.dies => Err(died(Class::Memory)),
             Some(from) if starts >= from => Err(CallError::Declared("not today".into())),
             _ => Ok(()),
         }
@@ -73,7 +77,7 @@ impl CustomGrouping for Made {
         for place in offsets.windows(2) {
             let row = &data[place[0] as usize..place[1] as usize];
             let first = self.targets[0];
-            lists.push(match Row::new(row).u64(0).unwrap() {
+            lists.push(match Row::new(row).u64(0).unwrap_or(0) {
                 DIE => return Err(died(Class::Trap)),
                 SAY_NO => return Err(CallError::Declared("no".into())),
                 STRANGER => vec![first, first + 3],
@@ -111,12 +115,17 @@ fn world_of(tasks: u32, refuses_from: Option<usize>) -> World {
         ],
     );
     let maker = Maker { refuses_from, ..Maker::default() };
-    let edge = plan.edges.iter().position(|e| e.to == plan.component("to").unwrap().0).unwrap();
-    let factories = GroupingFactories::from([(edge, Arc::new(maker.clone()) as Arc<dyn GroupingFactory>)]);
     let from = plan.component("from").unwrap().0;
-    let groupings = CustomGroupings::new(&plan, from, 1 << 20, &factories).unwrap();
+    let groupings = CustomGroupings::new(&plan, from, 1 << 20, &factories(&plan, "to", &maker)).unwrap();
     let router = Router::new(&plan, from, 0, 1 << 20);
     World { plan, groupings, choices: Choices::default(), router, maker }
+}
+
+/// What makes the grouping of the edges to a component.
+fn factories(plan: &Plan, to: &str, maker: &Maker) -> GroupingFactories {
+    let to = plan.component(to).unwrap().0;
+    let edges = (0..plan.edges.len()).filter(|e| plan.edges[*e].to == to);
+    edges.map(|edge| (edge, Arc::new(maker.clone()) as Arc<dyn GroupingFactory>)).collect()
 }
 
 type Sent = Result<Vec<u32>, GroupingFault>;
@@ -249,6 +258,19 @@ fn one_that_does_not_prepare_is_said_at_the_start_and_after_a_death() {
 }
 
 #[test]
+fn one_that_dies_while_it_prepares_leaves_its_last_words() {
+    let mut world = world(Some(2));
+    let maker = Maker { refuses_from: Some(2), dies: true, ..Maker::default() };
+    let from = world.plan.component("from").unwrap().0;
+    world.groupings =
+        CustomGroupings::new(&world.plan, from, 99, &factories(&world.plan, "to", &maker)).unwrap();
+    world.groupings.start().unwrap();
+    let sent = world.send(&[1, DIE]);
+    let text = "it died before it could choose: boom";
+    assert_eq!(sent[0], Err(GroupingFault { output: "last words".into(), ..fault(Class::Memory, text) }));
+}
+
+#[test]
 fn rows_that_are_none_never_reach_it() {
     let mut world = world(None);
     world.groupings.start().unwrap();
@@ -271,6 +293,90 @@ fn a_call_of_many_rows_is_asked_in_parts() {
     world.groupings.start().unwrap();
     assert!(world.send(&[1; 600]).iter().all(Result::is_ok));
     assert_eq!(world.maker.read(), "start 256 256 88");
+}
+
+#[test]
+fn a_question_has_a_mebibyte_at_most_and_rows_beyond_the_limit_are_not_asked_for() {
+    let mut world = world(None);
+    world.groupings.start().unwrap();
+    let text = |bytes: usize| {
+        [b"\x91\xdb".to_vec(), (bytes as u32 - 6).to_be_bytes().to_vec(), vec![b'a'; bytes - 6]].concat()
+    };
+    let mut ask = |groupings: &mut CustomGroupings, rows: &[Vec<u8>]| {
+        let ends = rows.iter().scan(0, |end, row| {
+            *end += row.len() as u32;
+            Some(*end)
+        });
+        let offsets: Vec<u32> = std::iter::once(0).chain(ends).collect();
+        let streams = vec![0; rows.len()];
+        groupings.choose_rows(
+            Rows { streams: &streams, offsets: &offsets, data: &rows.concat() },
+            &mut world.choices,
+        );
+        world.maker.read().replace("start ", "")
+    };
+    let half = 1 << 19;
+    assert_eq!(ask(&mut world.groupings, &[text(half), text(half), text(half)]), "2 1");
+    assert_eq!(ask(&mut world.groupings, &[text(half), text(half + 1), text(6)]), "1 2");
+    let from = world.plan.component("from").unwrap().0;
+    let made = factories(&world.plan, "to", &world.maker);
+    let mut small = CustomGroupings::new(&world.plan, from, 3, &made).unwrap();
+    small.start().unwrap();
+    assert_eq!(
+        ask(&mut small, &[number(1), number(200), number(300), number(301)]),
+        "2",
+        "of two and three bytes, not of four"
+    );
+}
+
+/// A stream with two such groupings and one by shuffle; a log of three calls to the collector.
+#[test]
+fn emissions_are_numbered_over_the_log_and_groupings_over_the_stream() {
+    let plugin = "{ plugin = \"g.wasm\", config = { a = 1 } }";
+    let both: &[(&str, &str)] = &[("default", plugin)];
+    let plan = planned(
+        Declaration::fields(["x"]),
+        &[("a", 3, both), ("b", 2, both), ("c", 1, &[("default", "\"shuffle\"")])],
+    );
+    let (maker, from) = (Maker::default(), plan.component("from").unwrap().0);
+    let mut made = factories(&plan, "a", &maker);
+    made.extend(factories(&plan, "b", &maker));
+    let mut groupings = CustomGroupings::new(&plan, from, 99, &made).unwrap();
+    groupings.start().unwrap();
+    assert!(!groupings.is_empty());
+    let none = CustomGroupings::new(&plan, plan.component("c").unwrap().0, 99, &made).unwrap();
+    assert!(none.is_empty());
+
+    let emit =
+        |n| Emissions { streams: vec![0], offsets: vec![0, 2], data: number(n), ..Emissions::default() };
+    let log = [Op::Emit(emit(5)), Op::EmitPlaced(emit(1), vec![vec![]]), Op::Ack(vec![]), Op::Emit(emit(2))];
+    let (mut choices, mut router) = (Choices::default(), Router::new(&plan, from, 0, 99));
+    groupings.choose_log(&log, &mut choices);
+    router.exchange(&mut choices);
+    let (a, b, c) = (first(&plan, "a"), first(&plan, "b"), first(&plan, "c"));
+    let mut rng = fastrand::Rng::with_seed(5);
+    for number_of in [0, 1] {
+        router.number(number_of);
+        let (xor, copies) =
+            router.route(0, 0, &number(1), 1, Source::One(RootId(7)), &mut || rng.u64(1..)).unwrap();
+        let mut batches = vec![];
+        router.take(&mut batches);
+        let mut tasks: Vec<u32> = batches.iter().map(|batch| batch.task).collect();
+        tasks.sort_unstable();
+        assert_eq!((copies, tasks), (3, vec![a, b, c]));
+        assert_eq!(xor, batches.iter().flat_map(|batch| &batch.edges).fold(0, |xor, edge| xor ^ edge));
+    }
+    router.number(2);
+    assert_eq!(send(&mut router, 0, 0, &number(1)), Ok(vec![(c, 0)]), "nothing was asked for");
+}
+
+#[test]
+fn whose_fault_a_row_is_can_be_told() {
+    let custom = fault(Class::Memory, "x");
+    let fault = RowFault::Custom(Box::new(custom.clone()));
+    assert_eq!((fault.class(), fault.custom()), (Class::Memory, Some(&custom)));
+    let fault = RowFault::NoTarget { stream: "s".into() };
+    assert_eq!((fault.class(), fault.custom()), (Class::Protocol, None));
 }
 
 #[test]

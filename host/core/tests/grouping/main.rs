@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod balance;
+mod batches;
 mod custom;
 mod direct;
 mod keys;

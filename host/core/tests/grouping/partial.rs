@@ -73,12 +73,40 @@ fn candidates_are_two_tasks_and_each_is_as_likely() {
     assert_eq!(candidates(99, 1), (0, 0));
 }
 
+/// The second comes from SplitMix64, whose numbers for the seed 0 are published.
+#[test]
+fn candidates_are_those_of_the_finalizer() {
+    const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+    let numbers = [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f_u64];
+    for (number, seed) in numbers.into_iter().zip([0, GAMMA, GAMMA.wrapping_mul(2)]) {
+        for tasks in [2u64, 3, 1009, 1 << 30] {
+            let first = seed % tasks;
+            let second = (first + 1 + number % (tasks - 1)) % tasks;
+            assert_eq!(candidates(seed, tasks as u32), (first as u32, second as u32));
+        }
+    }
+}
+
+#[test]
+fn of_two_that_are_used_alike_the_first_is_taken() {
+    let plan = by("partial-key", TASKS);
+    for key in 0..50 {
+        let (candidate, _) = candidates(key_hash(&number(key), 1, &[0]).unwrap(), TASKS);
+        assert_eq!(one(&mut producer(&plan, 0), &number(key)), first(&plan, "to") + candidate);
+    }
+}
+
 /// A router that had a call die goes on as one that never had it.
 #[test]
 fn what_a_dead_call_picked_does_not_count() {
-    let plan = by("partial-key", 3);
-    let seed = 3;
-    let (mut struck, mut calm) = (producer(&plan, 0), producer(&plan, 0));
+    let shuffled = planned(Declaration::fields(["k"]), &[("to", 3, &[("default", "\"shuffle\"")])]);
+    for plan in [by("partial-key", 3), shuffled] {
+        strike(&plan, 3);
+    }
+}
+
+fn strike(plan: &Plan, seed: u64) {
+    let (mut struck, mut calm) = (producer(plan, 0), producer(plan, 0));
     let mut rng = fastrand::Rng::with_seed(seed);
     for _ in 0..200 {
         struck.mark();
