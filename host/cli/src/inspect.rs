@@ -121,6 +121,6 @@ mod tests {
             let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
             assert!(!shown.contains(bad), "{shown:?}");
         }
-        assert_eq!(as_text(Path::new("p.wasm"), &found).lines().count(), 6);
+        assert_eq!(as_text(Path::new("p.wasm"), &found).lines().count(), 7);
     }
 }
