@@ -101,7 +101,7 @@ fn descriptions_are_counted() {
     probe.run("describe-many 65536").unwrap();
     let text = "65537 handles described at once, at most 65536";
     assert_death(&probe.dies("describe-many 65537"), Class::Protocol, text);
-    assert_death(&probe.dies("describe-many 10000000"), Class::Protocol, "handles described at once");
+    assert_death(&probe.dies("describe-many 4000000"), Class::Protocol, "handles described at once");
 }
 
 /// A call of many tuples has the limit of each of them, but lies in the host as a whole.
