@@ -64,7 +64,7 @@ impl Cargo {
     /// What executors handed over, and what was in their inboxes.
     pub(super) fn new(mut handed: Handed, inboxes: impl Iterator<Item = Waiting>) -> Cargo {
         let mut waiting = Waiting::default();
-        // What was taken out of an inbox comes before what is still in it.
+        // What was begun comes before what is still in an inbox.
         waiting.commands.extend(handed.flushes.drain(..).map(Command::Flush));
         inboxes.for_each(|inbox| waiting.add(inbox));
         Cargo { handed, waiting }

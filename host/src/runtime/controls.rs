@@ -4,7 +4,7 @@
 //! way?". Invariant: looking changes nothing.
 
 use super::env::{Event, Flushing};
-use super::inbox::{Command, Inbox};
+use super::inbox::{Command, Inbox, is_among};
 use super::keep::Keep;
 use super::running::Watch;
 use super::seating::Seating;
@@ -68,7 +68,7 @@ impl Controls {
         old: &[Arc<Inbox>],
         new: impl Iterator<Item = Arc<Inbox>>,
     ) {
-        let is_old = |inbox: &Arc<Inbox>| old.iter().any(|old| Arc::ptr_eq(old, inbox));
+        let is_old = |inbox: &Arc<Inbox>| is_among(inbox, old);
         let mut posts = self.posts.write();
         let mut bolts = self.watch.env.bolt_inboxes.write();
         let of_bolt = bolts.iter().any(is_old);

@@ -140,7 +140,7 @@ impl Inbox {
         let (tuples, bytes) = (batch.len(), batch.bytes());
         let fits = state.tuples + tuples <= self.bounds.tuples && state.bytes + bytes <= self.bounds.bytes;
         if !fits && state.tuples > 0 {
-            if !state.producers.iter().any(|p| Arc::ptr_eq(p, producer)) {
+            if !is_among(producer, &state.producers) {
                 state.producers.push(producer.clone());
             }
             return Pushed::Full(batch);
@@ -327,4 +327,20 @@ impl Inbox {
         self.woken.store(true, Release);
         self.unparker.unpark();
     }
+}
+
+/// Whether this inbox is one of those.
+pub(crate) fn is_among(inbox: &Arc<Inbox>, those: &[Arc<Inbox>]) -> bool {
+    those.iter().any(|known| Arc::ptr_eq(known, inbox))
+}
+
+/// Each inbox once, in the order in which they come.
+pub(crate) fn distinct(inboxes: impl Iterator<Item = Arc<Inbox>>) -> Vec<Arc<Inbox>> {
+    let mut all: Vec<Arc<Inbox>> = vec![];
+    for inbox in inboxes {
+        if !is_among(&inbox, &all) {
+            all.push(inbox);
+        }
+    }
+    all
 }

@@ -9,7 +9,7 @@
 
 use super::cargo::{Cargo, Handed};
 use super::controls::Controls;
-use super::inbox::Inbox;
+use super::inbox::{Inbox, distinct};
 use super::launch::Member;
 use super::orders::{OrderError, Reply, answer};
 use super::seat::seats_of;
@@ -99,15 +99,4 @@ impl Reseated {
     pub(super) fn done(&self) {
         answer(&self.reply, Ok(()));
     }
-}
-
-/// Each inbox once.
-fn distinct(inboxes: impl Iterator<Item = Arc<Inbox>>) -> Vec<Arc<Inbox>> {
-    let mut all: Vec<Arc<Inbox>> = vec![];
-    for inbox in inboxes {
-        if !all.iter().any(|known| Arc::ptr_eq(known, &inbox)) {
-            all.push(inbox);
-        }
-    }
-    all
 }

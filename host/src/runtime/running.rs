@@ -2,9 +2,10 @@
 
 use super::conductor::{Conductor, Turn};
 use super::controls::Controls;
+use super::door::Door;
 use super::drain::{Outcome, Wait};
 use super::env::{Env, Event};
-use super::inbox::{Command, Inbox};
+use super::inbox::{Command, Inbox, distinct, is_among};
 use super::launch::spawn;
 use super::orders::Control;
 use super::rebalance::Reseated;
@@ -133,15 +134,9 @@ impl Watch {
     }
 
     fn queued(&self, component: usize) -> u64 {
-        let mut seen: Vec<Arc<Inbox>> = vec![];
         let tasks = self.plan.components[component].tasks.clone();
-        for door in tasks.filter_map(|task| self.env.doors.get(task as usize)?.as_ref()) {
-            let inbox = door.inbox();
-            if !seen.iter().any(|known| Arc::ptr_eq(known, &inbox)) {
-                seen.push(inbox);
-            }
-        }
-        seen.iter().map(|inbox| inbox.queued() as u64).sum()
+        let doors = tasks.filter_map(|task| self.env.doors.get(task as usize)?.as_ref());
+        distinct(doors.map(Door::inbox)).iter().map(|inbox| inbox.queued() as u64).sum()
     }
 }
 
@@ -230,7 +225,7 @@ impl Running {
     /// Executors begin in the place of others, whose threads have come to their end.
     fn seat(&mut self, mut reseated: Reseated) {
         let env = &self.controls.watch.env;
-        let is_old = |t: &Threaded| reseated.old.iter().any(|old| Arc::ptr_eq(old, &t.inbox));
+        let is_old = |t: &Threaded| is_among(&t.inbox, &reseated.old);
         let at = self.threads.iter().position(is_old).unwrap_or(0);
         let (ended, rest) = std::mem::take(&mut self.threads).into_iter().partition(is_old);
         self.threads = rest;

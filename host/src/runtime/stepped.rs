@@ -12,7 +12,7 @@ use super::controls::Controls;
 use super::drain::Wait;
 use super::env::Event;
 use super::executor::{Executor, Step};
-use super::inbox::{Command, Inbox};
+use super::inbox::{Command, Inbox, is_among};
 use super::launch::Member;
 use super::orders::Control;
 use super::rebalance::Reseated;
@@ -223,7 +223,7 @@ impl Stepped {
 
     /// Executors take the places of others, which have closed.
     fn seat(&mut self, mut reseated: Reseated) {
-        let is_old = |s: &Seated| reseated.old.iter().any(|old| Arc::ptr_eq(old, &s.inbox));
+        let is_old = |s: &Seated| is_among(&s.inbox, &reseated.old);
         let at = self.seated.iter().position(is_old).unwrap_or(0);
         self.seated.retain(|seated| !is_old(seated));
         self.seated.splice(at..at, std::mem::take(&mut reseated.new).into_iter().map(Seated::new));

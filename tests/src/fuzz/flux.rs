@@ -3,13 +3,11 @@
 //! In: a text; it stands for each file that it includes, too. Out: an error if a diagnostic has no place in its text, if
 //! there is not either a manifest or a mistake, if the manifest can't be read, or if it looks anything up.
 
-use super::manifest::{placed, tokens};
-use super::{Shape, Target, ensure, kind, shape, size};
+use super::manifest::placed;
+use super::{Shape, Target, ensure, kind, shape, size, tokens};
 use anchorbolt_core::manifest::{Diagnostic, Text, parse};
 use anchorbolt_flux::{Files, Flux, codes, import};
 use fastrand::Rng;
-use std::fs;
-use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -63,49 +61,12 @@ const TOKENS: [&str; 32] = [
 ];
 
 fn seeds() -> Vec<Vec<u8>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut texts = vec![];
-    for folder in FOLDERS {
-        let entries = fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
-        let files =
-            entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "yaml"));
-        texts.extend(files.filter_map(|path| fs::read(path).ok()));
-    }
-    texts.sort();
-    texts
+    tokens::files(&FOLDERS, "yaml")
 }
 
-/// Changes whole tokens: one goes, comes twice, changes places, or another of any file takes its place.
 fn mutate(rng: &mut Rng, input: &mut Vec<u8>) {
     static KNOWN: OnceLock<Vec<String>> = OnceLock::new();
-    let known = KNOWN.get_or_init(|| {
-        let texts = seeds();
-        let texts: Vec<_> = texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
-        let tokens = texts.iter().flat_map(|text| tokens(text)).map(str::to_owned);
-        let lines = texts.iter().flat_map(|text| text.lines()).map(|line| format!("{line}\n"));
-        let mut known: Vec<String> = tokens.chain(lines).collect();
-        known.sort();
-        known.dedup();
-        known
-    });
-    let text = String::from_utf8_lossy(input).into_owned();
-    let mut parts = tokens(&text);
-    if parts.is_empty() {
-        parts.push("");
-    }
-    let at = rng.usize(..parts.len());
-    let new = if rng.bool() { rng.choice(TOKENS).unwrap_or("") } else { rng.choice(known).map_or("", |t| t) };
-    match rng.u8(..5) {
-        0 => drop(parts.remove(at)),
-        1 => parts.insert(rng.usize(..=parts.len()), parts[at]),
-        2 => {
-            let other = rng.usize(..parts.len());
-            parts.swap(at, other);
-        }
-        3 => parts.insert(at, new),
-        _ => parts[at] = new,
-    }
-    *input = parts.concat().into_bytes();
+    tokens::mutate(rng, input, &TOKENS, KNOWN.get_or_init(|| tokens::known(&seeds())));
 }
 
 /// Each file is this text; every third is not there.

@@ -4,14 +4,12 @@
 //! or can't be shown, if there is neither a plan nor a mistake, or if a plan is not whole. Invariant: the declarations
 //! depend on the text alone.
 
-use super::{Shape, Target, ensure, shape, size};
+use super::{Shape, Target, ensure, shape, size, tokens};
 use anchorbolt_core::manifest::{Code, Diagnostic, Manifest, Sources, Span, Text, parse, sort};
 use anchorbolt_core::plan::{Plan, Role, plan};
 use anchorbolt_core::port::Declaration;
 use fastrand::Rng;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -76,90 +74,12 @@ const TOKENS: [&str; 34] = [
 ];
 
 fn seeds() -> Vec<Vec<u8>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut texts = vec![];
-    for folder in FOLDERS {
-        let entries = fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
-        let manifests =
-            entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "toml"));
-        texts.extend(manifests.filter_map(|path| fs::read(path).ok()));
-    }
-    texts.sort();
-    texts
+    tokens::files(&FOLDERS, "toml")
 }
 
-/// Changes whole tokens: one goes, comes twice, changes places, or another of any manifest takes its place.
 fn mutate(rng: &mut Rng, input: &mut Vec<u8>) {
     static KNOWN: OnceLock<Vec<String>> = OnceLock::new();
-    let known = KNOWN.get_or_init(|| {
-        let texts = seeds();
-        let texts = texts.iter().map(|text| String::from_utf8_lossy(text));
-        let mut known: Vec<String> =
-            texts.flat_map(|text| tokens(&text).into_iter().map(str::to_owned).collect::<Vec<_>>()).collect();
-        known.sort();
-        known.dedup();
-        known
-    });
-    let text = String::from_utf8_lossy(input).into_owned();
-    let mut parts = tokens(&text);
-    if parts.is_empty() {
-        parts.push("");
-    }
-    let at = rng.usize(..parts.len());
-    let new = if rng.bool() { rng.choice(TOKENS).unwrap_or("") } else { rng.choice(known).map_or("", |t| t) };
-    match rng.u8(..6) {
-        0 => drop(parts.remove(at)),
-        1 => parts.insert(rng.usize(..=parts.len()), parts[at]),
-        2 => {
-            let other = rng.usize(..parts.len());
-            parts.swap(at, other);
-        }
-        3 => parts.insert(at, new),
-        4 => parts[at] = new,
-        _ => line(rng, &mut parts),
-    }
-    *input = parts.concat().into_bytes();
-}
-
-/// A whole line goes or comes twice.
-fn line(rng: &mut Rng, parts: &mut Vec<&str>) {
-    let text = parts.concat();
-    let ends: Vec<usize> = (0..parts.len()).filter(|&i| parts[i] == "\n").collect();
-    let Some(&[from, to]) = ends
-        .windows(2)
-        .nth(rng.usize(..text.len().max(1)) % ends.len().max(1))
-        .map(|w| <&[usize; 2]>::try_from(w).unwrap_or(&[0, 0]))
-    else {
-        return;
-    };
-    let copy = parts[from..to].to_vec();
-    if rng.bool() {
-        parts.drain(from..to);
-    } else {
-        let at = rng.choice(&ends).copied().unwrap_or(0);
-        parts.splice(at..at, copy);
-    }
-}
-
-/// Words, numbers, runs of blanks, and single other characters.
-pub(super) fn tokens(text: &str) -> Vec<&str> {
-    let class = |c: char| match c {
-        'a'..='z' | 'A'..='Z' | '_' | '-' => 1,
-        '0'..='9' => 2,
-        ' ' => 3,
-        _ => 0,
-    };
-    let mut tokens = vec![];
-    let (mut from, mut last) = (0, 0);
-    for (at, c) in text.char_indices() {
-        if at > from && (class(c) != last || class(c) == 0) {
-            tokens.push(&text[from..at]);
-            from = at;
-        }
-        last = class(c);
-    }
-    tokens.push(&text[from..]);
-    tokens
+    tokens::mutate(rng, input, &TOKENS, KNOWN.get_or_init(|| tokens::known(&seeds())));
 }
 
 fn check(input: &[u8]) -> Result<Shape, String> {

@@ -26,6 +26,7 @@ mod routing;
 mod sample;
 mod search;
 mod shrink;
+mod tokens;
 
 pub use corpus::folder;
 pub use guard::Failure;
