@@ -29,8 +29,7 @@ use std::sync::atomic::AtomicU64;
 
 impl Launch {
     pub(super) fn env(&self) -> Arc<Env> {
-        let tasks = self.plan.components.iter().map(|c| c.tasks.end).max().unwrap_or(1);
-        let mut doors: Vec<Option<Door>> = (0..tasks).map(|_| None).collect();
+        let mut doors: Vec<Option<Door>> = (0..self.plan.tasks_end()).map(|_| None).collect();
         for seat in &self.bolt_seats {
             let first = self.plan.components[seat.component].tasks.start;
             for task in &seat.tasks {

@@ -47,8 +47,7 @@ impl Seating {
 
     fn outbox(&self, component: usize, inbox: &Arc<Inbox>) -> Outbox {
         let plan = &self.plan;
-        let tasks = plan.components.iter().map(|c| c.tasks.end).max().unwrap_or(1);
-        let mut cycle = vec![false; tasks as usize];
+        let mut cycle = vec![false; plan.tasks_end() as usize];
         for edge in plan.edges.iter().filter(|e| e.from == component && e.closes_cycle) {
             plan.components[edge.to].tasks.clone().for_each(|task| cycle[task as usize] = true);
         }

@@ -55,12 +55,11 @@ impl Router {
                 routes,
             }
         });
-        let tasks = plan.components.iter().map(|c| c.tasks.end).max().unwrap_or(1);
         Router {
             hashes: vec![0; me.outputs.iter().map(|o| o.consumers.len()).max().unwrap_or(0)],
             streams: streams.collect(),
             tuple_bytes_max,
-            out: Outgoing::new(me.tasks.start + index, tasks, plan.topology.queue_tuples),
+            out: Outgoing::new(me.tasks.start + index, plan.tasks_end(), plan.topology.queue_tuples),
             turns: vec![],
             choices: Choices::default(),
             number: 0,

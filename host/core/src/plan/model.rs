@@ -24,6 +24,13 @@ pub struct Plan {
     pub stages: Vec<Vec<usize>>,
 }
 
+impl Plan {
+    /// One more than the highest task id: the length of a table of all tasks.
+    pub fn tasks_end(&self) -> TaskId {
+        self.components.iter().map(|component| component.tasks.end).max().unwrap_or(1)
+    }
+}
+
 /// A spout or a bolt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Component {
