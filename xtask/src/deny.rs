@@ -39,13 +39,19 @@ fn checking(tool: &Path, options: &[&str]) -> Command {
     command
 }
 
-/// Whether a database was fetched at some time.
+/// Whether a database was fetched whole at some time. A fetch that fails leaves a lock or an empty repository behind.
 fn has_database() -> bool {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-    home.is_some_and(|home| {
-        std::fs::read_dir(home.join("advisory-dbs")).is_ok_and(|mut found| found.next().is_some())
-    })
+    let Some(found) = home.and_then(|home| std::fs::read_dir(home.join("advisory-dbs")).ok()) else {
+        return false;
+    };
+    found.flatten().any(|entry| is_database(&entry.path()))
+}
+
+fn is_database(folder: &Path) -> bool {
+    folder.join(".git/FETCH_HEAD").is_file()
+        && quiet(sh::command("git").arg("-C").arg(folder).args(["show", "-s", "HEAD"]))
 }
 
 /// The command: the one of this machine, the one that was installed here, or one that is installed now.
@@ -71,4 +77,30 @@ fn tool() -> Result<PathBuf> {
 /// Whether a command ends well; nothing is shown.
 fn quiet(command: &mut Command) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_failed_fetch_leaves_is_no_database() {
+        let dir = std::env::temp_dir().join(format!("anchorbolt-deny-{}", std::process::id()));
+        let git = |arguments: &[&str]| {
+            let mut command = sh::command("git");
+            let who = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+            assert!(quiet(command.arg("-C").arg(&dir).args(who).args(arguments)), "{arguments:?}");
+        };
+        std::fs::create_dir_all(&dir).unwrap();
+        assert!(!is_database(&dir), "an empty folder");
+        assert!(!is_database(&dir.join("db.lock")), "nothing");
+        git(&["init", "-q"]);
+        std::fs::write(dir.join(".git/FETCH_HEAD"), "").unwrap();
+        assert!(!is_database(&dir), "a repository without a commit");
+        git(&["commit", "-q", "--allow-empty", "-m", "one"]);
+        assert!(is_database(&dir));
+        std::fs::remove_file(dir.join(".git/FETCH_HEAD")).unwrap();
+        assert!(!is_database(&dir), "never fetched");
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
 }

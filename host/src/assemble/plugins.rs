@@ -115,6 +115,10 @@ pub(super) fn explain(error: &LoadError) -> (&'static str, &'static str) {
         LoadError::TooMany { .. } => {
             (codes::PLUGIN_LIMITS, "build the plugin with fewer memories and tables")
         }
+        LoadError::TooWide(_) => (
+            codes::PLUGIN_LIMITS,
+            "build the plugin with fewer functions and globals, or of fewer modules; link-time optimisation helps",
+        ),
         LoadError::TooLarge | LoadError::NotWasm(_) | LoadError::Truncated { .. } | LoadError::Invalid(_) => {
             (codes::PLUGIN_DAMAGED, "build the plugin again, or copy it again")
         }

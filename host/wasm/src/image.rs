@@ -4,6 +4,7 @@
 //! never see an empty file, a core module or a cut one, so they need no words for them.
 
 use crate::compile::CompileError;
+use crate::footprint::INSTANCE_BYTES_MAX;
 use crate::text::size;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -83,6 +84,12 @@ pub enum LoadError {
         /// How many it may have.
         max: usize,
     },
+    /// An instance would take so many bytes beside its memories and tables.
+    #[error(
+        "the functions, globals and element segments of an instance take {}, at most {} are allowed",
+        size(*.0), size(INSTANCE_BYTES_MAX)
+    )]
+    TooWide(u64),
 }
 
 /// The bytes of a file that may be a component.

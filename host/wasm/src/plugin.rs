@@ -7,6 +7,7 @@ use crate::bindings::{self, BoltPre};
 use crate::contract::Surface;
 use crate::engine::Engine;
 use crate::events::{Events, Silent};
+use crate::footprint;
 use crate::image::{self, LoadError};
 use crate::inspect::{Inspection, Kind};
 use crate::instance::BoltGuest;
@@ -98,14 +99,18 @@ impl Checked {
         let component = engine.component(wasm, &sha256)?;
         let surface = Surface::of(&component, engine.wasmtime());
         is(&surface)?;
-        check_resources(&component)?;
+        check_resources(&component, wasm)?;
         let linked = engine.linker().instantiate_pre(&component).map_err(|e| not_linked(&e))?;
         Ok(Checked { linked, surface, sha256: image::hex(&sha256), bytes: wasm.len() as u64 })
     }
 }
 
 /// Refuses what no instance could be made of, before one is tried.
-fn check_resources(component: &Component) -> Result<(), LoadError> {
+fn check_resources(component: &Component, wasm: &[u8]) -> Result<(), LoadError> {
+    let beside = footprint::of(wasm).map_err(|e| LoadError::Invalid(e.to_string()))?;
+    if beside > footprint::INSTANCE_BYTES_MAX {
+        return Err(LoadError::TooWide(beside));
+    }
     let Some(needed) = component.resources_required() else { return Ok(()) };
     let checks = [("memories", needed.num_memories, MEMORIES_MAX), ("tables", needed.num_tables, TABLES_MAX)];
     for (what, count, max) in checks {

@@ -64,11 +64,12 @@ pub(crate) fn special(path: &str) -> String {
     format!("opening {path:?} was refused; nothing grants FIFOs, sockets and devices")
 }
 
-/// A folder that is too large.
+/// A folder that is too large, or one too many of large ones.
 pub(crate) fn listing() -> String {
     let most = crate::listing::ENTRIES_MAX;
     format!(
-        "a folder was not listed: it has more than {most} entries, and nothing grants that; use subfolders"
+        "a folder was not listed: with it the plugin would have more than {most} entries in listings that it has not closed, \
+         and nothing grants that; use subfolders, and list one after the other"
     )
 }
 

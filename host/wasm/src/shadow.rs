@@ -4,15 +4,18 @@
 //! huge folder, leave the host its descriptors, look no name up, and tell of what was refused. Everything else they hand
 //! on.
 
+use crate::opening::{self, Refused, Wanted};
 use crate::state::State;
 use crate::wasi::descriptors_are_short;
 use crate::{listing, refusal};
+use std::fs::FileTimes;
+use std::time::{Duration, SystemTime};
 use wasmtime::component::{Linker, Resource};
 use wasmtime::{Result, StoreContextMut};
 use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemView};
 use wasmtime_wasi::p2::bindings::filesystem::preopens::Host as _;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
-    DescriptorFlags, DescriptorType, DirectoryEntryStream, ErrorCode, HostDescriptor, OpenFlags, PathFlags,
+    DescriptorFlags, DirectoryEntryStream, ErrorCode, HostDescriptor, NewTimestamp, OpenFlags, PathFlags,
 };
 use wasmtime_wasi::p2::bindings::sockets::ip_name_lookup::{Host as _, ResolveAddressStream};
 use wasmtime_wasi::p2::bindings::sockets::network::{self, IpAddressFamily, Network};
@@ -28,6 +31,9 @@ pub(crate) fn link(linker: &mut Linker<State>) -> Result<()> {
     preopens.func_wrap("get-directories", directories)?;
     let mut types = linker.instance("wasi:filesystem/types@0.2.12")?;
     types.func_wrap_async("[method]descriptor.open-at", |store, args| Box::new(open_at(store, args)))?;
+    types.func_wrap_async("[method]descriptor.set-times-at", |store, args| {
+        Box::new(set_times_at(store, args))
+    })?;
     types.func_wrap_async("[method]descriptor.read-directory", |store, args| {
         Box::new(read_directory(store, args))
     })?;
@@ -61,60 +67,101 @@ fn directories(mut store: StoreContextMut<'_, State>, (): ()) -> Result<(Directo
 type OpenArgs = (Resource<Descriptor>, PathFlags, String, OpenFlags, DescriptorFlags);
 type Opened = std::result::Result<Resource<Descriptor>, ErrorCode>;
 
-/// Opens files and folders only: opening or reading a FIFO or a device would hold a thread of the blocking
-/// pool for good.
+/// Opens as [`opening`] does.
 async fn open_at(mut store: StoreContextMut<'_, State>, args: OpenArgs) -> Result<(Opened,)> {
     let (folder, follow, path, how, flags) = args;
     if descriptors_are_short() {
         return Ok((Err(ErrorCode::InsufficientMemory),));
     }
     let grant = store.data().folders.get(&folder.rep()).copied();
-    let mut files = store.data_mut().filesystem();
-    let same_folder = Resource::new_borrow(folder.rep());
-    // An error here is the same, or a better one, when opening.
-    if let Ok(found) = files.stat_at(same_folder, follow, path.clone()).await
-        && !matches!(found.type_, DescriptorType::RegularFile | DescriptorType::Directory)
-    {
-        store.data().refused(&refusal::special(&path));
-        return Ok((Err(ErrorCode::NotPermitted),));
-    }
-    let opened: FsResult<_> = files.open_at(folder, follow, path.clone(), how, flags).await;
-    match opened {
-        Ok(descriptor) => {
-            if let Some(grant) = grant {
-                store.data_mut().folders.insert(descriptor.rep(), grant);
-            }
-            Ok((Ok(descriptor),))
-        }
-        Err(error) => {
+    let Descriptor::Dir(dir) = store.data_mut().filesystem().table.get(&folder)?.clone() else {
+        return Ok((Err(ErrorCode::NotDirectory),));
+    };
+    let wanted = Wanted { path: path.clone(), follow, how, flags };
+    let opened = match opening::file_or_folder(&dir, wanted).await {
+        Ok(opened) => opened,
+        Err(refused) => {
             let changes = how.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE)
                 || flags.intersects(DescriptorFlags::WRITE | DescriptorFlags::MUTATE_DIRECTORY);
-            let code = error.downcast()?;
-            store.data().path_refused(grant, &path, changes, code);
-            Ok((Err(code),))
+            return Ok((Err(store.data().path_refused(grant, &path, changes, refused)),));
         }
+    };
+    let state = store.data_mut();
+    let descriptor = state.filesystem().table.push(opened)?;
+    if let Some(grant) = grant {
+        state.folders.insert(descriptor.rep(), grant);
     }
+    Ok((Ok(descriptor),))
+}
+
+type TimesArgs = (Resource<Descriptor>, PathFlags, String, NewTimestamp, NewTimestamp);
+
+/// Sets times; where links are followed, as [`opening`] does.
+async fn set_times_at(mut store: StoreContextMut<'_, State>, args: TimesArgs) -> Result<(Changed,)> {
+    let (folder, follow, path, accessed, modified) = args;
+    let grant = store.data().folders.get(&folder.rep()).copied();
+    let mut files = store.data_mut().filesystem();
+    let done = if !follow.contains(PathFlags::SYMLINK_FOLLOW) {
+        let done = files.set_times_at(folder, follow, path.clone(), accessed, modified).await;
+        match done {
+            Ok(()) => Ok(()),
+            Err(error) => Err(Refused::Code(error.downcast()?)),
+        }
+    } else {
+        match (files.table.get(&folder)?.clone(), times(accessed, modified)) {
+            (Descriptor::Dir(dir), Ok(times)) => opening::set_times(&dir, path.clone(), times).await,
+            (Descriptor::Dir(_), Err(code)) => Err(Refused::Code(code)),
+            (Descriptor::File(_), _) => Err(Refused::Code(ErrorCode::NotDirectory)),
+        }
+    };
+    Ok((done.map_err(|refused| store.data().path_refused(grant, &path, true, refused)),))
+}
+
+fn times(accessed: NewTimestamp, modified: NewTimestamp) -> std::result::Result<FileTimes, ErrorCode> {
+    let moment = |new| match new {
+        NewTimestamp::NoChange => Ok(None),
+        NewTimestamp::Now => Ok(Some(SystemTime::now())),
+        NewTimestamp::Timestamp(at) if at.nanoseconds < 1_000_000_000 => {
+            let since = Duration::new(at.seconds, at.nanoseconds);
+            SystemTime::UNIX_EPOCH.checked_add(since).map(Some).ok_or(ErrorCode::Overflow)
+        }
+        NewTimestamp::Timestamp(_) => Err(ErrorCode::Invalid),
+    };
+    let mut times = FileTimes::new();
+    if let Some(at) = moment(accessed)? {
+        times = times.set_accessed(at);
+    }
+    if let Some(at) = moment(modified)? {
+        times = times.set_modified(at);
+    }
+    Ok(times)
 }
 
 type Listed = std::result::Result<Resource<DirectoryEntryStream>, ErrorCode>;
 
-/// Lists folders of a bounded size: wasmtime holds all of the names until the guest has taken them.
+/// Lists folders while all listings that are open have a bounded size: wasmtime holds all of the names until the guest has taken them.
 async fn read_directory(
     mut store: StoreContextMut<'_, State>,
     (folder,): (Resource<Descriptor>,),
 ) -> Result<(Listed,)> {
-    let mut files = store.data_mut().filesystem();
-    // What is no folder gets its error below.
-    if let Descriptor::Dir(dir) = files.table.get(&folder)? {
-        let entries = dir.dir.clone();
-        if matches!(listing::is_bounded(entries).await, Ok(false)) {
+    let Descriptor::Dir(dir) = store.data_mut().filesystem().table.get(&folder)?.clone() else {
+        return Ok((Err(ErrorCode::NotDirectory),));
+    };
+    let room = store.data_mut().listings_room();
+    let entries = match listing::count(dir.dir, room).await {
+        Ok(Some(entries)) => entries,
+        Ok(None) => {
             store.data().refused(&refusal::listing());
             return Ok((Err(ErrorCode::InsufficientMemory),));
         }
-        files = store.data_mut().filesystem();
-    }
-    match files.read_directory(folder).await {
-        Ok(entries) => Ok((Ok(entries),)),
+        Err(error) => return Ok((Err(error.into()),)),
+    };
+    let listed = store.data_mut().filesystem().read_directory(folder).await;
+    match listed {
+        Ok(listing) => {
+            store.data_mut().listings.add(listing.rep(), entries);
+            Ok((Ok(listing),))
+        }
         Err(error) => Ok((Err(error.downcast()?),)),
     }
 }
@@ -142,27 +189,40 @@ async fn change_at(
         Change::RemoveFile => files.unlink_file_at(folder, path.clone()).await,
     };
     let Err(error) = done else { return Ok((Ok(()),)) };
-    let code = error.downcast()?;
-    store.data().path_refused(grant, &path, true, code);
-    Ok((Err(code),))
+    let refused = Refused::Code(error.downcast()?);
+    Ok((Err(store.data().path_refused(grant, &path, true, refused)),))
 }
 
 impl State {
+    /// How many entries a further listing may have.
+    fn listings_room(&mut self) -> usize {
+        let mut listings = std::mem::take(&mut self.listings);
+        let table = self.filesystem().table;
+        let room = listings.room(|rep| table.get(&Resource::<DirectoryEntryStream>::new_borrow(rep)).is_ok());
+        self.listings = listings;
+        room
+    }
+
     fn refused(&self, text: &str) {
         self.bolt.events.refused(text);
     }
 
-    /// Tells of a path that could not be used, if it was for want of a grant.
-    fn path_refused(&self, grant: Option<usize>, path: &str, changes: bool, code: ErrorCode) {
-        let Some(dir) = grant.and_then(|grant| self.bolt.grants.dir(grant)) else { return };
-        if code != ErrorCode::NotPermitted && code != ErrorCode::ReadOnly {
-            return;
+    /// What the guest is told of a path that could not be used. For want of a grant, the report tells of it, too.
+    fn path_refused(&self, grant: Option<usize>, path: &str, changes: bool, why: Refused) -> ErrorCode {
+        let code = match why {
+            Refused::Code(code) => code,
+            Refused::Special => {
+                self.refused(&refusal::special(path));
+                return ErrorCode::NotPermitted;
+            }
+        };
+        let dir = grant.and_then(|grant| self.bolt.grants.dir(grant));
+        if let (Some(dir), ErrorCode::NotPermitted | ErrorCode::ReadOnly) = (dir, code) {
+            let text =
+                if changes && !dir.write { refusal::change(dir, path) } else { refusal::outside(dir, path) };
+            self.refused(&text);
         }
-        if changes && !dir.write {
-            self.refused(&refusal::change(dir, path));
-        } else {
-            self.refused(&refusal::outside(dir, path));
-        }
+        code
     }
 }
 

@@ -8,6 +8,7 @@ use crate::deadline::Deadline;
 use crate::death::Stop;
 use crate::events::Events;
 use crate::limits::Limiter;
+use crate::listing::Listings;
 use crate::output::Output;
 use crate::refusal;
 use crate::settings::Settings;
@@ -37,6 +38,8 @@ pub(crate) struct State {
     pub(crate) call: Running,
     /// Which granted folder an open descriptor lies in.
     pub(crate) folders: HashMap<u32, usize>,
+    /// The listings of folders that are open.
+    pub(crate) listings: Listings,
     /// The guest looked for its folders in this call, and has none.
     pub(crate) folderless: bool,
     /// It used the network in this call.
@@ -65,6 +68,7 @@ impl State {
         Ok(State {
             wasi: bolt.grants.context(&output, &bolt.events)?,
             folders: HashMap::new(),
+            listings: Listings::default(),
             folderless: false,
             networked: false,
             table,

@@ -294,7 +294,18 @@ fn a_folder_of_too_many_entries_is_not_listed() {
     assert!(probe.refused().is_empty());
     std::fs::File::create(dir.path().join("one too many")).unwrap();
     assert!(probe.ask("list /d").starts_with("error: "), "and the instance lives");
-    let told =
-        "a folder was not listed: it has more than 65536 entries, and nothing grants that; use subfolders";
+    let told = "a folder was not listed: with it the plugin would have more than 65536 entries in listings that it has \
+        not closed, and nothing grants that; use subfolders, and list one after the other";
     assert_eq!(probe.refused(), [told]);
+    // What is open counts as well, until it is closed.
+    std::fs::remove_file(dir.path().join("one too many")).unwrap();
+    let small = dir.path().join("1");
+    std::fs::remove_file(&small).unwrap();
+    std::fs::create_dir(&small).unwrap();
+    assert_eq!(probe.ask("keep-listing /d"), "ok");
+    assert_eq!(probe.ask("list /d/1"), "0");
+    std::fs::write(small.join("file"), "").unwrap();
+    assert!(probe.ask("list /d/1").starts_with("error: "));
+    assert_eq!(probe.ask("close-listings"), "ok");
+    assert_eq!(probe.ask("list /d/1"), "1");
 }

@@ -77,6 +77,22 @@ fn memories_tables_and_instances_are_counted() {
     assert_death(&death, Class::Protocol, "instance count too high at 65");
 }
 
+/// Wasmtime asks nobody for them.
+#[test]
+fn what_an_instance_takes_beside_its_memories_is_counted() {
+    let globals = |n: u64| {
+        let globals = "(global i32 (i32.const 0))".repeat(usize::try_from(n).unwrap() / 16);
+        let many = "(core instance (instantiate $wide))".repeat(16);
+        bolt("", &format!("(core module $wide {globals}) {many}"))
+    };
+    // The bolt itself has a few.
+    assert!(Plugin::from_bytes(engine(), &globals(520_000)).is_ok());
+    match Plugin::from_bytes(engine(), &globals(525_000)).err() {
+        Some(LoadError::TooWide(bytes)) => assert!(bytes > 16 << 20, "{bytes}"),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn table_elements_have_one_limit() {
     let tables = |n: u32| {

@@ -17,6 +17,7 @@ thread_local! {
     static CONFIG: RefCell<String> = const { RefCell::new(String::new()) };
     static HELD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static FILES: RefCell<Vec<std::fs::File>> = const { RefCell::new(Vec::new()) };
+    static LISTINGS: RefCell<Vec<std::fs::ReadDir>> = const { RefCell::new(Vec::new()) };
 }
 
 fn spin() -> ! {
@@ -94,6 +95,14 @@ fn system(command: &str, arg: &str) -> bool {
             answer(done.map(|()| "ok".into()));
         }
         "list" => answer(std::fs::read_dir(arg).map(|d| format!("{}", d.count()))),
+        "keep-listing" => {
+            let listed = std::fs::read_dir(arg).map(|d| LISTINGS.with_borrow_mut(|open| open.push(d)));
+            answer(listed.map(|()| "ok".into()));
+        }
+        "close-listings" => {
+            LISTINGS.with_borrow_mut(Vec::clear);
+            say("ok");
+        }
         "open" => {
             let opened = std::fs::File::open(arg).map(|f| FILES.with_borrow_mut(|files| files.push(f)));
             answer(opened.map(|()| "ok".into()));
